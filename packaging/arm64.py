@@ -19,7 +19,7 @@ from typing import Final
 
 from build import BUILD, PREFIX, PYTHON, ROOT, Target, run
 
-PICTURE: Final = ROOT / "tests" / "vision" / "pictures" / "dev2_015_tray-faulty.jpg"
+PHOTO: Final = ROOT / "tests" / "vision" / "pictures" / "dev2_015_tray-faulty.jpg"
 
 PI: Final = {
     "processor": "0", "BogoMIPS": "108.00", "Features": "fp asimd evtstrm crc32 cpuid", "CPU implementer": "0x41",
@@ -64,7 +64,7 @@ class Emulated:
         self.target = Target(dist, "arm64")
         self.root = BUILD / f"arm-{dist}"
 
-    def lay_out(self) -> None:
+    def prepare(self) -> None:
         """Create the root if there is none, and unpack the packages into it."""
         if not (self.root / "ready").exists():
             shutil.rmtree(self.root, ignore_errors=True)
@@ -118,7 +118,7 @@ class Emulated:
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_text(f"{text}\n", encoding="utf-8")
 
-    def python(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
+    def python(self, *arguments: str | Path, stdin: str = "", until: str = "") -> str:
         """Run Python in the root and return its output. Raises RuntimeError if it fails.
 
         It is terminated once a line of its output contains `until`.
@@ -138,20 +138,20 @@ class Emulated:
                               stderr=subprocess.STDOUT) as process:  # fmt: skip
             assert process.stdin is not None  # noqa: S101 - for mypy
             assert process.stdout is not None  # noqa: S101 - as above
-            process.stdin.write(given)
+            process.stdin.write(stdin)
             process.stdin.close()
-            said = []
+            output = []
             for line in process.stdout:
-                said.append(line)
+                output.append(line)
                 if until and until in line:
                     process.terminate()
         if process.returncode != 0:
-            raise RuntimeError(f"ended with {process.returncode}: {''.join(said[-5:])}")
-        return "".join(said)
+            raise RuntimeError(f"ended with {process.returncode}: {''.join(output[-5:])}")
+        return "".join(output)
 
-    def homologue(self, *arguments: str | Path, given: str = "", until: str = "") -> str:
+    def homologue(self, *arguments: str | Path, stdin: str = "", until: str = "") -> str:
         """Run the command `homologue` in the root; return its output."""
-        return self.python(self.root / PREFIX / "bin" / "homologue", *arguments, given=given, until=until)
+        return self.python(self.root / PREFIX / "bin" / "homologue", *arguments, stdin=stdin, until=until)
 
 
 def serials(line: str) -> list[tuple[object, ...]]:
@@ -160,39 +160,41 @@ def serials(line: str) -> list[tuple[object, ...]]:
     return [(read["serial"], read["row"], read["col"], read["face_up"], round(read["confidence"], 2)) for read in reads]
 
 
-def same(there: str, here: str) -> None:
+def check_same(emulated: str, native: str) -> None:
     """Raise RuntimeError if two outputs differ."""
-    if there != here:
-        raise RuntimeError(f"{there!r}, and here {here!r}")
+    if emulated != native:
+        raise RuntimeError(f"{emulated!r} in the emulator, {native!r} here")
 
 
-def here(*arguments: str | Path, given: str = "") -> str:
+def run_here(*arguments: str | Path, stdin: str = "") -> str:
     """Run the command `homologue` on this machine; return its output."""
     command = [Path(sys.executable).with_name("homologue"), *arguments]
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return subprocess.run(command, input=stdin, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def checks(there: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
+def checks(emulator: Emulated, folder: Path) -> dict[str, Callable[[], None]]:
     """Return the checks by name. Each raises RuntimeError if it fails."""
     hand, riichi = json.dumps(HAND | {"prevalent_wind": "east"}), json.dumps(HAND | {"round_wind": "east"})
 
     def read() -> None:
-        emulated, native = (run_it("read", PICTURE, "--json") for run_it in (there.homologue, here))
-        same(str(serials(emulated.splitlines()[-1])), str(serials(native)))
+        emulated, native = (run_it("read", PHOTO, "--json") for run_it in (emulator.homologue, run_here))
+        check_same(str(serials(emulated.splitlines()[-1])), str(serials(native)))
 
     def journal() -> None:
-        same(there.python("-c", JOURNAL, folder).split()[-1], "True")
+        check_same(emulator.python("-c", JOURNAL, folder).split()[-1], "True")
 
     return {
-        "imports": lambda: print(f"  onnxruntime {there.python('-c', IMPORTS).split()[-1]}"),
-        "fan": lambda: same(there.homologue("fan", "--json", given=hand), here("fan", "--json", given=hand)),
-        "riichi": lambda: same(
-            there.homologue("riichi", "--json", given=riichi), here("riichi", "--json", given=riichi)
+        "imports": lambda: print(f"  onnxruntime {emulator.python('-c', IMPORTS).split()[-1]}"),
+        "fan": lambda: check_same(
+            emulator.homologue("fan", "--json", stdin=hand), run_here("fan", "--json", stdin=hand)
+        ),
+        "riichi": lambda: check_same(
+            emulator.homologue("riichi", "--json", stdin=riichi), run_here("riichi", "--json", stdin=riichi)
         ),
         "read": read,
         "journal": journal,
         "practice": lambda: print(
-            "  " + there.homologue("kiosk", "--practice", until="state=restoring").splitlines()[-1]
+            "  " + emulator.homologue("kiosk", "--practice", until="state=restoring").splitlines()[-1]
         ),
     }
 
@@ -201,22 +203,22 @@ def main() -> None:
     """Run all checks; exit with 1 if any fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dist", choices=PYTHON, default="trixie")
-    there = Emulated(parser.parse_args().dist)
-    there.lay_out()
-    held = 0
+    emulator = Emulated(parser.parse_args().dist)
+    emulator.prepare()
+    passed = 0
     with tempfile.TemporaryDirectory() as folder:
-        asked = checks(there, Path(folder))
-        for name, check in asked.items():
+        all_checks = checks(emulator, Path(folder))
+        for name, check in all_checks.items():
             began = time.monotonic()
             try:
                 check()
             except RuntimeError as error:
                 print(f"{name}: FAILED: {error}")
                 continue
-            held += 1
-            print(f"{name}: held, {time.monotonic() - began:.0f} s")
-    print(f"arm64: {len(asked)} checks, {held} held")
-    sys.exit(0 if held == len(asked) else 1)
+            passed += 1
+            print(f"{name}: passed, {time.monotonic() - began:.0f} s")
+    print(f"arm64: {len(all_checks)} checks, {passed} passed")
+    sys.exit(0 if passed == len(all_checks) else 1)
 
 
 if __name__ == "__main__":

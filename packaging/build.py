@@ -35,7 +35,7 @@ FROM_SOURCE: Final = ("lgpio", "pymahjonggb")
 PURE: Final = "font-roboto"
 """A package distributed as source only, but independent of the architecture."""
 
-UNUSED: Final = {
+UNUSED_PACKAGES: Final = {
     "markdown-it-py": "rich renders no Markdown here",
     "mdurl": "as above",
     "packaging": "onnxruntime asks for it in its tools alone",
@@ -45,7 +45,7 @@ UNUSED: Final = {
 }
 """Packages that others depend on and that none of our programs use, with the reason."""
 
-DEAD_WEIGHT: Final = (
+UNUSED_FILES: Final = (
     "**/tests",
     "**/testing/suite",
     "**/*.pyi",
@@ -195,7 +195,7 @@ def needed(target: Target, *extras: str) -> set[str]:
     text = run("uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--no-emit-index-url",
                "--no-emit-find-links", "--constraint", LOCK, *target.platform, *chosen, "pyproject.toml")  # fmt: skip
     names = {re.split(r"[=\[ ]", line)[0] for line in text.splitlines() if "==" in line}
-    return names - {*UNUSED} - {*FROM_SOURCE}
+    return names - {*UNUSED_PACKAGES} - {*FROM_SOURCE}
 
 
 def parts(target: Target) -> dict[str, set[str]]:
@@ -228,16 +228,16 @@ def own_wheel() -> Path:
     return next(folder.glob("*.whl"))
 
 
-def thin(site: Path) -> None:
-    """Remove the files in `DEAD_WEIGHT`."""
-    for pattern in DEAD_WEIGHT:
+def remove_unused_files(site: Path) -> None:
+    """Remove the files in `UNUSED_FILES`."""
+    for pattern in UNUSED_FILES:
         for path in list(site.glob(pattern)):
             if "homologue" in path.parts[len(site.parts) :][:1]:
                 continue
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def stand_in(target: Target, site: Path) -> None:
+def replace_libraries(target: Target, site: Path) -> None:
     """Replace large libraries by stubs if they are never called, or by links to Debian's; remove unused ones."""
     for folder in site.glob("*.libs"):
         for library in list(folder.iterdir()):
@@ -246,7 +246,7 @@ def stand_in(target: Target, site: Path) -> None:
                 _write_library(target, library, _symbols(site, library), ())
             elif name in FROM_DEBIAN:
                 _write_library(target, library, {}, FROM_DEBIAN[name])
-    while unused := [one for one in site.glob("*.libs/*") if one.name not in _linked_with(site)]:
+    while unused := [library for library in site.glob("*.libs/*") if library.name not in _linked_with(site)]:
         for library in unused:
             library.unlink()
 
@@ -258,8 +258,8 @@ def _name_of(library: Path) -> str:
 
 def _linked_with(site: Path) -> set[str]:
     """Return the names of all libraries to which a package's modules and libraries are linked."""
-    told = run("readelf", "--dynamic", "--wide", *site.rglob("*.so*"))
-    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", told))
+    output = run("readelf", "--dynamic", "--wide", *site.rglob("*.so*"))
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output))
 
 
 def _symbols(site: Path, library: Path) -> dict[str, list[str]]:
@@ -270,13 +270,13 @@ def _symbols(site: Path, library: Path) -> dict[str, list[str]]:
         "nm",
         "--dynamic",
         "--undefined-only",
-        *(one for one in site.rglob("*.so*") if _name_of(one) not in NEVER_CALLED),
+        *(other for other in site.rglob("*.so*") if _name_of(other) not in NEVER_CALLED),
     )
-    taken: dict[str, list[str]] = {}
+    by_version: dict[str, list[str]] = {}
     for symbol in sorted(own & set(re.findall(r" U (\S+@\S+)", others))):
         name, _, version = symbol.partition("@")
-        taken.setdefault(version, []).append(name)
-    return taken
+        by_version.setdefault(version, []).append(name)
+    return by_version
 
 
 def _write_library(target: Target, library: Path, symbols: dict[str, list[str]], linked: Iterable[str]) -> None:
@@ -309,14 +309,14 @@ def compile_modules(target: Target, stage: Path) -> None:
     shutil.rmtree(inside)
 
 
-def settle_records(site: Path) -> None:
+def clean_records(site: Path) -> None:
     """Reduce each wheel's RECORD to files that exist, and remove metadata that depends on this machine."""
     for record in site.glob("*.dist-info/RECORD"):
         for name in ("direct_url.json", "uv_cache.json"):  # where and when the wheel was installed from
             record.with_name(name).unlink(missing_ok=True)
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
-        there = [line for line in lines if (site / next(csv.reader([line]))[0]).exists()]
-        record.write_text("".join(there), encoding="utf-8")
+        existing = [line for line in lines if (site / next(csv.reader([line]))[0]).exists()]
+        record.write_text("".join(existing), encoding="utf-8")
 
 
 def environment(target: Target, stage: Path) -> None:
@@ -466,10 +466,10 @@ def build(target: Target) -> list[Path]:
             uv_install(target, site, compiled(target)["lgpio"])
         for path in (site / ".lock", *site.glob("**/__pycache__")):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        lay_beside(site, stage)
-        thin(site)
-        stand_in(target, site)
-        settle_records(site)
+        move_data_files(site, stage)
+        remove_unused_files(site)
+        replace_libraries(target, site)
+        clean_records(site)
         compile_modules(target, stage)
         if part == "common":
             environment(target, stage)
@@ -478,7 +478,7 @@ def build(target: Target) -> list[Path]:
     return built
 
 
-def lay_beside(site: Path, stage: Path) -> None:
+def move_data_files(site: Path, stage: Path) -> None:
     """Move files that wheels install outside their modules (units, the broker) to their place in the environment."""
     for found in ("share", "bin/nats-server"):
         if (site / found).exists():
@@ -494,8 +494,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dist", choices=PYTHON, default="trixie")
     parser.add_argument("--arch", choices=MACHINE, default="amd64")
-    asked = parser.parse_args()
-    debs = build(Target(asked.dist, asked.arch))
+    arguments = parser.parse_args()
+    debs = build(Target(arguments.dist, arguments.arch))
     run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", "--allow-root", *debs)
     installed = [int(run("dpkg-deb", "--field", deb, "Installed-Size")) * 1024 / 1e6 for deb in debs]
     for deb, size in zip(debs, installed, strict=True):

@@ -165,12 +165,12 @@ class _Answer(Struct):
         standings = self.team_standings or (self.rungs if self.standings is None else self.standings)
         if standings is None or not self.plan.title:
             return standings
-        known = {one.id: one for one in (*self.plan.players, *self.people)}
+        known_players = {player.id: player for player in (*self.plan.players, *self.people)}
         titled = (replace(line, event=self.plan.title) for line in standings)
         return tuple(
-            replace(line, members=tuple(known[one].line(line) for one in self.plan.teams[line.team]))
+            replace(line, members=tuple(known_players[player].line(line) for player in self.plan.teams[line.team]))
             if line.team
-            else known[line.player].line(line)
+            else known_players[line.player].line(line)
             if line.player
             else line
             for line in titled
@@ -193,7 +193,7 @@ def read_standings(path: Path) -> tuple[EarlierLine, ...]:
         raise RuleError("bad_previous", N_("{where}: {problem}", where=path.name, problem=reason(error))) from None
     try:
         lines = _of_json(content) if is_json else _with_members(map(_of_row, rows))
-        twice = [one for one, count in Counter((one.team, one.player) for one in lines).items() if count > 1]
+        twice = [key for key, count in Counter((line.team, line.player) for line in lines).items() if count > 1]
         if twice:
             raise RuleError("bad_previous", N_("{name} is listed twice", name=twice[0][0] or twice[0][1]))
     except (Refused, RecursionError, ValueError, LookupError) as error:
@@ -206,7 +206,7 @@ def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
     refuse_duplicate_names(content)
     lines = found.lines()
     if lines is None:
-        raise ValueError("there are no standings in it")
+        raise ValueError("it contains no standings")
     return lines
 
 
@@ -214,12 +214,12 @@ def _of_row(row: CsvRow) -> EarlierLine:
     cells = {name: " ".join(as_typed(text).split()) for name, text in row.cells.items()}
     imp = cells["imp"].removeprefix("'").replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not NUMBER.fullmatch(imp):
-        problem = N_("{text} is no number of IMPs", text=repr(imp[:20]))
+        problem = N_("{text} is not a number of IMPs", text=repr(imp[:20]))
         raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.at("imp"), problem=problem))
     exact, name = Fraction(imp.replace(",", ".")), cells.get("name", "")
     team, who = cells.get("team"), cells.get("player") or name
     if not team and not who:
-        problem = N_("there is no player")
+        problem = N_("the player is missing")
         raise RuleError("bad_previous", N_("line {line}: {problem}", line=row.line, problem=problem))
     line = EarlierLine(
         place=row.number("place", 100_000),
@@ -273,13 +273,13 @@ def match(lines: Iterable[EarlierLine], kind: Kind, here: Mapping[str, str]) -> 
         by_name.setdefault(folded(name), []).append(id_)
     places, unknown = dict[str, EarlierPlace](), list[str]()
     for line in lines:
-        who = _id_of(line, kind, by_name, here)
-        if who in places:
-            raise RuleError("bad_previous", N_("{name} is listed twice", name=here[who]))
-        if who is None:
+        key = _id_of(line, kind, by_name, here)
+        if key in places:
+            raise RuleError("bad_previous", N_("{name} is listed twice", name=here[key]))
+        if key is None:
             unknown.append(line.called)
         else:
-            places[who] = EarlierPlace(who, line.place, line.imp)
+            places[key] = EarlierPlace(key, line.place, line.imp)
     return Matched(tuple(places.values()), tuple(unknown))
 
 
@@ -300,7 +300,7 @@ def _id_of(line: EarlierLine, kind: Kind, by_name: Mapping[str, list[str]], here
 
 def seeded_names(order: Sequence[str], places: Iterable[EarlierPlace]) -> list[str]:
     """Return names in the order of earlier standings; unranked names come last, in the order given."""
-    before = {one.name: at for at, one in enumerate(places)}
+    before = {place.name: at for at, place in enumerate(places)}
     return sorted(order, key=lambda name: before.get(name, len(before)))
 
 
@@ -317,7 +317,7 @@ def going_on(rows: Iterable[EarlierLine], first: int) -> tuple[EarlierLine, ...]
         text = N_(
             "place {place} is shared at the cut by {names}: decide by your regulations who does not qualify",
             place=last.place,
-            names=", ".join(one.called for one in lines if one.place == last.place),
+            names=", ".join(line.called for line in lines if line.place == last.place),
         )
         raise RuleError("cut_tied", text)
     return lines[:first]
@@ -329,8 +329,8 @@ def among(earlier: Earlier | UnsetType, players: Container[str], teams: Containe
         return earlier
     return replace(
         earlier,
-        players=tuple(one for one in earlier.players if one.name in players),
-        teams=tuple(one for one in earlier.teams if one.name in teams),
+        players=tuple(place for place in earlier.players if place.name in players),
+        teams=tuple(place for place in earlier.teams if place.name in teams),
     )
 
 
@@ -344,7 +344,7 @@ def earlier_problems(earlier: Earlier | UnsetType, players: Iterable[str], teams
     except RuleError as problem:
         yield problem
     for listed, known in ((earlier.players, {*players}), (earlier.teams, {*teams})):
-        named = Counter(one.name for one in listed)
+        named = Counter(place.name for place in listed)
         for name in sorted(named.keys() - known):
             yield RuleError("bad_previous", N_("{title}: {who} is not in this event", title=earlier.title, who=name))
         for name in (name for name, count in named.items() if count > 1):

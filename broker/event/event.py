@@ -123,7 +123,7 @@ class Event:
         self.corrections: Mapping[str, PlayerCorrected] = {}
         """Corrections made to players during the event, by player id."""
         self.bookings = {(play.table, play.round): play for play in named}
-        self.riichi = {(one.table, one.round): one for one in plan.riichi}
+        self.riichi = {(booking.table, booking.round): booking for booking in plan.riichi}
         self.known: Mapping[str, Player] = self.players
         """All players ever entered, including those who left without playing."""
         self.version: PlanVersion | None = None
@@ -140,7 +140,7 @@ class Event:
     @cached_property
     def tables(self) -> tuple[int, ...]:
         """All table numbers of the event, in order."""
-        return tuple(sorted({table for table, _ in self.places} | {one.table for one in self.plan.riichi}))
+        return tuple(sorted({table for table, _ in self.places} | {booking.table for booking in self.plan.riichi}))
 
     @cached_property
     def expected(self) -> Mapping[int, int]:
@@ -250,7 +250,7 @@ class Event:
         """The players in each section of each seated stage, by stage number and section name."""
         numbers = {stage.name: at for at, stage in enumerate(self.plan.stages)}
         return {
-            (numbers[stage.name], section): frozenset(str(who) for play in plays for who in play.players.values())
+            (numbers[stage.name], section): frozenset(str(player) for play in plays for player in play.players.values())
             for stage, section, plays in section_plays(self.plan)
             if plays
         }
@@ -318,7 +318,7 @@ class Event:
             players = self.bookings[table, round_].players
             then = {player: self._next_seat(player, round_) for player in players.values()}
             here = {player: (table, seat) for seat, player in players.items()}
-            stay = all(one and (one.table, one.seat) == here[player] for player, one in then.items())
+            stay = all(new and (new.table, new.seat) == here[player] for player, new in then.items())
             if any(then.values()) and not stay:
                 found[round_] = then
         return found
@@ -328,7 +328,7 @@ class Event:
         at = bisect_right(plays, round_, key=ROUND)
         if at == len(plays):
             return None
-        seat = next(seat for seat, one in plays[at].players.items() if one == player)
+        seat = next(seat for seat, sitting in plays[at].players.items() if sitting == player)
         return NextSeat(round=plays[at].round, table=plays[at].table, seat=seat)
 
     def name_of(self, player: str) -> str:
@@ -342,8 +342,10 @@ class Event:
 
     def listing_of(self, player: str) -> Listing:
         """Return a player's details other than the name: as corrected, else as in the list of players."""
-        if said := self.corrections.get(player):
-            return Listing(Origin(said.country, said.club), spelling(said.first_name, said.last_name))
+        if correction := self.corrections.get(player):
+            return Listing(
+                Origin(correction.country, correction.club), spelling(correction.first_name, correction.last_name)
+            )
         return self._listings.get(player, Listing())
 
     def brought(self, kind: Kind) -> Brought:
@@ -352,7 +354,7 @@ class Event:
         if not isinstance(earlier, Earlier):
             return Brought()
         listed, here = (earlier.players, self.players) if kind == "individual" else (earlier.teams, self.plan.teams)
-        return brought((one.ranked() for one in listed if one.name in here), self.profile, earlier.carry_over)
+        return brought((place.ranked() for place in listed if place.name in here), self.profile, earlier.carry_over)
 
     def is_guest(self, player: str) -> bool:
         """Return whether a player is a guest, who takes no place in the standings."""
@@ -362,12 +364,12 @@ class Event:
     @property
     def guests(self) -> tuple[Player, ...]:
         """The players without standing. Their plays are compared, but they take no place in the standings."""
-        return tuple(one for one in self.players.values() if one.without_standing)
+        return tuple(player for player in self.players.values() if player.without_standing)
 
     @property
     def without_standing(self) -> frozenset[str]:
         """The ids of players without standing, and the names of teams that consist of such players only."""
-        players = frozenset(one.id for one in self.guests)
+        players = frozenset(player.id for player in self.guests)
         return players | {team for team, members in self.plan.teams.items() if players.issuperset(members)}
 
     @property
@@ -375,7 +377,7 @@ class Event:
         """The names of teams without standing, and of further players without standing who are in none of them."""
         teams = [team for team in self.plan.teams if team in self.without_standing]
         inside = {player for team in teams for player in self.plan.teams[team]}
-        return (*teams, *(one.name for one in self.guests if one.id not in inside))
+        return (*teams, *(player.name for player in self.guests if player.id not in inside))
 
     @property
     def has_origins(self) -> bool:
@@ -405,11 +407,11 @@ class Event:
 
     def faces(self, deal: int) -> Mapping[int, str]:
         """Return the face of each serial of a deal. Faces never leave the scorer. Raises as `open_deal`."""
-        laid, faces = self._orders[deal], self.open_deal(deal).faces
+        order, faces = self._orders[deal], self.open_deal(deal).faces
         return {
             serial: face
             for seat in SEATS
-            for serial, face in zip(chain.from_iterable(laid[seat]), faces[seat], strict=True)
+            for serial, face in zip(chain.from_iterable(order[seat]), faces[seat], strict=True)
         }
 
     def plays_of(self, table: int, replanned: Mapping[int, int] = MappingProxyType({})) -> tuple[PlannedPlay, ...]:
@@ -473,7 +475,7 @@ def _check_faces(deals: Iterable[DealRecord], rules: Rules) -> None:
 def open_event(folder: Path) -> Event:
     """Read and validate an event's folder. Raises BadEvent."""
     plan = read_plan(folder)
-    rules = read_own_rules(folder, (one.profile for one in plan.riichi))
+    rules = read_own_rules(folder, (booking.profile for booking in plan.riichi))
     return Event(
         plan,
         read_deals(folder),

@@ -128,10 +128,10 @@ def read_csv(
         known = heading if optional is None else (*needed, *optional)
         if alone and len(heading) == 1 and heading[0] not in known:
             heading, lines = [alone], chain([(line, first)], lines)
-        strange = [name for name in heading if name not in known]
-        twice = sorted({name for name in heading if name in known and heading.count(name) > 1})
-        if missing or strange or twice:
-            raise RuleError("heading_wrong", _about(path.name, missing, strange, twice))
+        unknown = [name for name in heading if name not in known]
+        duplicate = sorted({name for name in heading if name in known and heading.count(name) > 1})
+        if missing or unknown or duplicate:
+            raise RuleError("heading_wrong", _heading_problem(path.name, missing, unknown, duplicate))
         rows = [_row(grid, row, fields, heading) for row, fields in islice(lines, MAX_CSV_LINES)]
         more = next(lines, None)
     except BadRow as bad:
@@ -161,10 +161,10 @@ def _row(grid: SheetRows, row: int, fields: list[str], heading: list[str]) -> Cs
     return CsvRow(grid.place(row), cells, len(fields), places)
 
 
-def _about(name: str, missing: list[str], strange: list[str], twice: list[str]) -> str:
-    unknown = ", ".join(repr(name[:20]) for name in strange[:10])
-    said = [N_("there is no column {names}", names=", ".join(missing))] * bool(missing)
-    said += [N_("unknown columns: {names}", names=unknown)] * bool(strange)
-    said += [N_("two columns are called {names}", names=", ".join(map(repr, twice)))] * bool(twice)
-    problem = reduce(lambda first, second: N_("{first}; {second}", first=first, second=second), said)
+def _heading_problem(name: str, missing: list[str], unknown: list[str], duplicate: list[str]) -> str:
+    shown = ", ".join(repr(name[:20]) for name in unknown[:10])
+    problems = [N_("there is no column {names}", names=", ".join(missing))] * bool(missing)
+    problems += [N_("unknown columns: {names}", names=shown)] * bool(unknown)
+    problems += [N_("two columns are called {names}", names=", ".join(map(repr, duplicate)))] * bool(duplicate)
+    problem = reduce(lambda first, second: N_("{first}; {second}", first=first, second=second), problems)
     return N_("{file}, line {line}: {problem}", file=name, line=1, problem=problem)

@@ -303,7 +303,7 @@ def read_listings(folder: Path) -> Mapping[PlayerId, Listing]:
     except (OSError, ValueError):  # RuleError is a ValueError
         return {}
     found = {cells["id"].removeprefix("'"): _listing(cells) for cells in listed}
-    return {player: one for player, one in found.items() if one != Listing()}
+    return {player: listing for player, listing in found.items() if listing != Listing()}
 
 
 def _listing(cells: Mapping[str, str]) -> Listing:

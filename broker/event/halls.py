@@ -126,7 +126,7 @@ def _refuse_shared(halls: Iterable[Hall]) -> None:
 
 def missing_file(file: str) -> BadEvent:
     """Return the error for a store of an event in several halls whose `file` is missing from the folder."""
-    text = N_("{file} is missing, but what is stored is of an event in several halls: put the file back", file=file)
+    text = N_("{file} is missing, but the store belongs to an event in several halls: restore the file", file=file)
     return BadEvent.of(RuleError("hall_file_missing", text))
 
 
@@ -155,19 +155,19 @@ class Nodes(Struct, frozen=True, forbid_unknown_fields=True):
         for place in self.nodes:
             host, _, port = place.rpartition(":")
             if not host or not port.isdecimal() or not 1 <= int(port) < LAST_PORT:
-                raise ValueError(f"{place} is no HOST:PORT with a port before {LAST_PORT}")
+                raise ValueError(f"{place} is not a HOST:PORT with a port before {LAST_PORT}")
         if len(set(self.hosts)) < len(self.nodes):
             raise ValueError("two nodes are on the same host")
 
     @property
     def routes(self) -> tuple[str, ...]:
         """HOST:PORT at which the nodes reach each other. The port is one above the port for halls."""
-        return tuple(f"{host}:{int(port) + 1}" for host, _, port in (one.rpartition(":") for one in self.nodes))
+        return tuple(f"{host}:{int(port) + 1}" for host, _, port in (address.rpartition(":") for address in self.nodes))
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The nodes' host names or addresses."""
-        return tuple(one.rpartition(":")[0].strip("[]") for one in self.nodes)
+        return tuple(address.rpartition(":")[0].strip("[]") for address in self.nodes)
 
 
 def read_nodes(folder: Path) -> Nodes | None:
@@ -211,12 +211,12 @@ def plan_of_hall(plan: Plan, hall: Hall) -> Plan:
     """Return the plan of one hall, with only its tables and players. Raises BadEvent if nothing is played there."""
     tables = hall.numbers
     plays = tuple(play for play in plan.plays if play.table in tables)
-    riichi = tuple(one for one in plan.riichi if one.table in tables)
+    riichi = tuple(booking for booking in plan.riichi if booking.table in tables)
     if not plays and not riichi:
         text = N_("hall {hall}: nothing is played at its tables", hall=hall.name)
         raise BadEvent.of(RuleError("hall_tables_wrong", text))
     here = {player for play in plays for player in play.players.values()}
-    here.update(player for one in riichi for player in one.players.values())
+    here.update(player for booking in riichi for player in booking.players.values())
     whole = {team: members for team, members in plan.teams.items() if here.issuperset(members)}
     teams = whole if len(here) == sum(map(len, whole.values())) else {}  # the centre scores teams that span halls
     return replace(

@@ -25,7 +25,7 @@ PAR: Final = "par.json"
 Z90: Final = 1.645
 """Half-width of a 90 % confidence interval, in standard errors."""
 
-MOST_TIMES: Final = 0.8
+CENTRAL_SHARE: Final = 0.8
 """The share of plays that lies in a seat's usual range (`least` to `most`)."""
 
 Points = dict[int, int]
@@ -66,21 +66,21 @@ class DealPar(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _seat_par(points: Points, plays: int) -> SeatPar:
-    mean = sum(one * times for one, times in points.items()) / plays
-    spread = sqrt(sum(times * (one - mean) ** 2 for one, times in points.items()) / (plays - 1))
+    mean = sum(value * times for value, times in points.items()) / plays
+    spread = sqrt(sum(times * (value - mean) ** 2 for value, times in points.items()) / (plays - 1))
     half = Z90 * spread / sqrt(plays)
-    tail = plays * (1 - MOST_TIMES) / 2
+    tail = plays * (1 - CENTRAL_SHARE) / 2
     up = sorted(points.items())
-    return SeatPar(mean, mean - half, mean + half, _reached(iter(up), tail), _reached(reversed(up), tail), spread)
+    return SeatPar(mean, mean - half, mean + half, _quantile(iter(up), tail), _quantile(reversed(up), tail), spread)
 
 
-def _reached(points: Iterator[tuple[int, int]], tail: float) -> int:
+def _quantile(points: Iterator[tuple[int, int]], tail: float) -> int:
     """Return the first number of points at which the cumulative count of plays exceeds the tail."""
     passed = 0
-    for one, times in points:
+    for value, times in points:
         passed += times
         if passed > tail:
-            return one
+            return value
     raise ValueError("no plays")
 
 

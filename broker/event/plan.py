@@ -124,14 +124,14 @@ def _unknown_in_plays(plan: Plan, known: AbstractSet[str], deals: Container[int]
     """Yield an error for each play with an unlisted player or an unknown deal."""
     seating = [*map(PLAYERS, plan.plays)]
     fours = dict(zip(map(id, seating), seating, strict=True))  # many plays share one dictionary of players
-    strange = any(not known >= {*four.values()} for four in fours.values())
-    for play in parted_plays(plan)[0] if strange else ():
+    any_unknown = any(not known >= {*four.values()} for four in fours.values())
+    for play in parted_plays(plan)[0] if any_unknown else ():
         for player in set(play.players.values()) - known:
             yield RuleError(
                 "player_not_listed",
                 N_("{where}: player {who} is not in the player list", where=_where(play), who=player),
             )
-    for play in plan.plays if any(one not in deals for one in set(map(DEAL, plan.plays))) else ():
+    for play in plan.plays if any(deal not in deals for deal in set(map(DEAL, plan.plays))) else ():
         if play.deal not in deals:
             yield RuleError("deal_unknown", N_("{where}: there is no deal {deal}", where=_where(play), deal=play.deal))
 
@@ -172,10 +172,10 @@ def _plays_of_teams(plan: Plan) -> Iterable[tuple[Sequence[MovementPlay], Mappin
     for stage, _, plays in section_plays(plan):
         teams: dict[str, list[int | str]] = {}
         if stage.cut:
-            for who, (rank, _member) in ranks_of(stage, plays).items():
-                teams.setdefault(str(rank), []).append(who)
+            for player, (rank, _member) in ranks_of(stage, plays).items():
+                teams.setdefault(str(rank), []).append(player)
         else:
-            here = {who for play in plays for who in play.players.values()}
+            here = {player for play in plays for player in play.players.values()}
             teams = {team: list(members) for team, members in plan.teams.items() if here.intersection(members)}
         yield plays, teams
 
@@ -191,7 +191,7 @@ def _rounds_of_sessions(plan: Plan) -> Iterable[Message]:
     for session in plan.sessions:
         if not session.first_round <= session.last_round <= last:
             yield N_(
-                "session {session}: rounds {first} to {until}, the movement has {last}",
+                "session {session} cannot have rounds {first} to {until}: the movement has rounds 1 to {last}",
                 session=session.name,
                 first=session.first_round,
                 until=session.last_round,
@@ -209,7 +209,7 @@ def _rounds_of_sessions(plan: Plan) -> Iterable[Message]:
 
 def duplicates(named: Iterable[T]) -> Iterable[T]:
     """Return the values that occur more than once."""
-    return (one for one, count in Counter(named).items() if count > 1)
+    return (value for value, count in Counter(named).items() if count > 1)
 
 
 def save_event(folder: Path, plan: Plan, deals: Iterable[DealRecord], registry: Registry) -> None:
@@ -251,8 +251,10 @@ def read_plan(folder: Path) -> Plan:
         unreadable = RuleError("malformed", N_("{where}: {problem}", where=MOVEMENT, problem=reason(error)))
         raise BadEvent.of(unreadable) from None
     wrong = [
-        RuleError(one.code, N_("{file}, line {line}: {problem}", file=MOVEMENT, line=one.line, problem=one.text))
-        for one in problems[:MOST_PROBLEMS]
+        RuleError(
+            problem.code, N_("{file}, line {line}: {problem}", file=MOVEMENT, line=problem.line, problem=problem.text)
+        )
+        for problem in problems[:MOST_PROBLEMS]
     ]
     if plan.plays:
         both = N_("{file} and {other} both hold plays: remove those that do not count", file=MOVEMENT, other=EVENT)
@@ -283,23 +285,23 @@ def riichi_problems(
 ) -> Iterable[RuleError]:
     """Yield every problem with the riichi sessions of a plan. `rules_of` returns a profile by its id."""
     players, taken, with_plays = set(known), set[SessionKey](), set(tables_with_plays)
-    for one in booked:
-        where = f"riichi in round {one.round} at table {one.table}"
-        if one.table in with_plays:
+    for booking in booked:
+        where = f"riichi in round {booking.round} at table {booking.table}"
+        if booking.table in with_plays:
             yield RuleError(
                 "riichi_misplanned", N_("{where}: the table has plays with carriers in this event", where=where)
             )
-        if (one.table, one.round) in taken:
+        if (booking.table, booking.round) in taken:
             yield RuleError("riichi_misplanned", N_("{where}: it is listed twice", where=where))
-        taken.add((one.table, one.round))
-        if set(one.players) != set(SEATS) or len(set(one.players.values())) < len(SEATS):
+        taken.add((booking.table, booking.round))
+        if set(booking.players) != set(SEATS) or len(set(booking.players.values())) < len(SEATS):
             yield RuleError("riichi_misplanned", N_("{where}: it needs four players, one a seat", where=where))
-        for player in set(one.players.values()) - players:
+        for player in set(booking.players.values()) - players:
             yield RuleError(
                 "player_not_listed", N_("{where}: player {who} is not in the player list", where=where, who=player)
             )
         try:
-            rules_of(one.profile)
+            rules_of(booking.profile)
         except RuleError as error:
             yield RuleError(error.code, N_("{where}: {problem}", where=where, problem=error.text))
 
@@ -330,9 +332,9 @@ def seating_of(plan: Plan) -> Mapping[PlayerId, tuple[SeatingPlace, ...]]:
     """Return each player's seats by round, including riichi sessions; empty for a player without any."""
     found: dict[PlayerId, list[SeatingPlace]] = {player.id: [] for player in plan.players}
     sessions = _sessions_by_round(plan)
-    for one in tables_of_rounds(plan):
-        for seat, player in one.players.items():
-            found[player].append(SeatingPlace(one.round, one.table, seat, sessions.get(one.round)))
+    for sitting in tables_of_rounds(plan):
+        for seat, player in sitting.players.items():
+            found[player].append(SeatingPlace(sitting.round, sitting.table, seat, sessions.get(sitting.round)))
     return {player: tuple(places) for player, places in found.items()}
 
 
@@ -341,9 +343,9 @@ def places_of(plan: Plan, player: PlayerId) -> tuple[SeatingPlace, ...]:
     sessions = _sessions_by_round(plan)
     return tuple(
         sorted(
-            SeatingPlace(one.round, one.table, seat, sessions.get(one.round))
-            for one in _booked(plan)
-            for seat, sitting in one.players.items()
+            SeatingPlace(booking.round, booking.table, seat, sessions.get(booking.round))
+            for booking in _booked(plan)
+            for seat, sitting in booking.players.items()
             if sitting == player
         )
     )
@@ -361,15 +363,15 @@ def _sessions_by_round(plan: Plan) -> Mapping[int, Session]:
 
 def tables_of_rounds(plan: Plan) -> list[TableOfRound]:
     """Return all tables of all rounds, in order, including riichi sessions."""
-    listed = [TableOfRound(one.round, one.table, one.players) for one in _booked(plan)]
-    return sorted(listed, key=lambda one: (one.round, one.table))
+    listed = [TableOfRound(booking.round, booking.table, booking.players) for booking in _booked(plan)]
+    return sorted(listed, key=lambda booking: (booking.round, booking.table))
 
 
 def seating_rounds(plan: Plan) -> tuple[int, ...]:
     """Return the rounds in which something is played, including riichi sessions."""
-    return tuple(sorted({one.round for one in tables_of_rounds(plan)}))
+    return tuple(sorted({sitting.round for sitting in tables_of_rounds(plan)}))
 
 
 def by_round(places: Iterable[SeatingPlace]) -> Mapping[int, SeatingPlace]:
     """Return seats by round."""
-    return {one.round: one for one in places}
+    return {place.round: place for place in places}

@@ -90,21 +90,21 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
         return row.line, _listed(row, f"p{number:0{width}}")
 
     found = collect_errors(take, enumerate(rows, 1))
-    raise_errors((*_twice(found), *_in_no_team(found)))
-    return tuple(one for _, one in found)
+    raise_errors((*_shared_numbers(found), *_team_problems(found)))
+    return tuple(entry for _, entry in found)
 
 
-def _listed(row: CsvRow, made: str) -> ListedPlayer:
+def _listed(row: CsvRow, default_id: str) -> ListedPlayer:
     # Lines typed on a Mac may have decomposed accents: without normalising, one team would become two.
-    of = {column: unicodedata.normalize("NFC", as_typed(row.cells.get(column, ""))) for column in COLUMNS}
-    of |= {column: of[column].removeprefix("'") for column in NUMBERS}
-    parts = [" ".join(of[column].split()) for column in PARTS]
-    name = " ".join(of["name"].split() or filter(None, parts))
+    cells = {column: unicodedata.normalize("NFC", as_typed(row.cells.get(column, ""))) for column in COLUMNS}
+    cells |= {column: cells[column].removeprefix("'") for column in NUMBERS}
+    parts = [" ".join(cells[column].split()) for column in PARTS]
+    name = " ".join(cells["name"].split() or filter(None, parts))
     if not name:
         raise RuleError("name_missing", N_("line {line}: the name is missing", line=row.at("name")))
     try:
-        said = {"id": of["id"] or made, "name": name, WITHOUT_STANDING: _is_yes(row, of[WITHOUT_STANDING])}
-        player = msgspec.convert(said, Player)
+        raw = {"id": cells["id"] or default_id, "name": name, WITHOUT_STANDING: _is_yes(row, cells[WITHOUT_STANDING])}
+        player = msgspec.convert(raw, Player)
     except msgspec.ValidationError as error:
         if "`$.id`" in str(error):
             raise RuleError(
@@ -118,7 +118,7 @@ def _listed(row: CsvRow, made: str) -> ListedPlayer:
             "player_name_wrong",
             N_("line {line}: the name has characters that cannot be displayed", line=row.at("name")),
         )
-    further, team = tuple(of[column] for column in EXTRA_COLUMNS), " ".join(of[TEAM].split())
+    further, team = tuple(cells[column] for column in EXTRA_COLUMNS), " ".join(cells[TEAM].split())
     for column, text in zip((*EXTRA_COLUMNS, *PARTS, TEAM), (*further, *parts, team), strict=True):
         if len(text) > LONGEST_LINE or not text.isprintable():
             why = N_(
@@ -154,37 +154,37 @@ def as_corrections(
     listed: Iterable[ListedPlayer], corrections: Mapping[str, PlayerCorrected]
 ) -> tuple[ListedPlayer, ...]:
     """Return a list of players with corrections applied."""
-    return tuple(_corrected(one, said) if (said := corrections.get(one.player.id)) else one for one in listed)
+    return tuple(_corrected(entry, new) if (new := corrections.get(entry.player.id)) else entry for entry in listed)
 
 
-def current_players(event: Event, kept: Iterable[ListedPlayer]) -> tuple[ListedPlayer, ...]:
+def current_players(event: Event, saved: Iterable[ListedPlayer]) -> tuple[ListedPlayer, ...]:
     """Return an event's current players, with the details from `players.csv` and corrections applied.
 
     Names and teams come from the plan, because the file may have been changed since. Players who are not in the file
     have the country and club that the event knows.
     """
-    of = {one.player.id: one for one in kept}
+    by_id = {entry.player.id: entry for entry in saved}
     team = {player: name for name, players in event.plan.teams.items() for player in players}
     listed = []
     for player in event.plan.players:
-        one = of.get(player.id) or ListedPlayer(player, (*event.origin_of(player.id), "", ""))
-        listed.append(replace(one, player=player, team=team.get(player.id, "")))
+        entry = by_id.get(player.id) or ListedPlayer(player, (*event.origin_of(player.id), "", ""))
+        listed.append(replace(entry, player=player, team=team.get(player.id, "")))
     return as_corrections(listed, event.corrections)
 
 
-def _corrected(one: ListedPlayer, said: PlayerCorrected) -> ListedPlayer:
-    further = tuple(getattr(said, column) for column in EXTRA_COLUMNS)
-    unranked = one.player.without_standing if said.without_standing is None else said.without_standing
-    player = Player(id=one.player.id, name=said.name, without_standing=unranked)
-    return ListedPlayer(player, further, one.team, said.first_name, said.last_name)
+def _corrected(entry: ListedPlayer, correction: PlayerCorrected) -> ListedPlayer:
+    further = tuple(getattr(correction, column) for column in EXTRA_COLUMNS)
+    unranked = entry.player.without_standing if correction.without_standing is None else correction.without_standing
+    player = Player(id=entry.player.id, name=correction.name, without_standing=unranked)
+    return ListedPlayer(player, further, entry.team, correction.first_name, correction.last_name)
 
 
-def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
+def _shared_numbers(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
     """Yield an error for each id, national or EMA number that two players share. Names may be shared."""
     first: dict[tuple[str, str], int | str] = {}
-    for line, one in found:
-        of = one.details
-        for what, text in (("id", one.player.id), ("national", of["national"]), ("ema", of["ema"])):
+    for line, entry in found:
+        details = entry.details
+        for what, text in (("id", entry.player.id), ("national", details["national"]), ("ema", details["ema"])):
             if text and first.setdefault((what, text), line) != line:
                 why = N_(
                     "line {line}: {what} {text} is already used in line {first}",
@@ -196,15 +196,15 @@ def _twice(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleErro
                 yield RuleError("player_listed_twice", why)
 
 
-def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
+def _team_problems(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[RuleError]:
     """Yield an error for each player without a team, if others have one, and each team of an impossible size."""
     listed = list(found)
-    sizes = Counter(one.team for _, one in listed)
-    for line, one in listed if len(sizes) > 1 else ():
-        if not one.team:
+    sizes = Counter(entry.team for _, entry in listed)
+    for line, entry in listed if len(sizes) > 1 else ():
+        if not entry.team:
             yield RuleError(
                 "teams_do_not_fit",
-                N_("line {line}: {who} has no team, but other players do", line=line, who=one.player.name),
+                N_("line {line}: {who} has no team, but other players do", line=line, who=entry.player.name),
             )
     for team, size in sizes.items():
         if team and size < SEATED:
@@ -222,9 +222,9 @@ def _in_no_team(found: Iterable[tuple[int | str, ListedPlayer]]) -> Iterable[Rul
 def teams_of(players: Iterable[ListedPlayer]) -> dict[str, tuple[str, ...]]:
     """Return the teams of a list with their players' ids, in its order; empty if it names no teams."""
     teams: dict[str, tuple[str, ...]] = {}
-    for one in players:
-        if one.team:
-            teams[one.team] = (*teams.get(one.team, ()), one.player.id)
+    for entry in players:
+        if entry.team:
+            teams[entry.team] = (*teams.get(entry.team, ()), entry.player.id)
     return teams
 
 
@@ -239,11 +239,11 @@ def hall_of_each(players: Iterable[ListedPlayer], column: str) -> dict[str, str]
     """
     named: dict[str, str] = {}
 
-    def hall(one: ListedPlayer) -> str:
-        text = one.details[column]
+    def hall(entry: ListedPlayer) -> str:
+        text = entry.details[column]
         return named.setdefault(country_of(text), text) if column == "country" else text
 
-    return {one.player.id: hall(one) for one in players}
+    return {entry.player.id: hall(entry) for entry in players}
 
 
 def players_csv(players: Iterable[ListedPlayer]) -> str:
@@ -251,9 +251,9 @@ def players_csv(players: Iterable[ListedPlayer]) -> str:
     return csv_text(COLUMNS, map(_cells, players))
 
 
-def _cells(one: ListedPlayer) -> tuple[str, ...]:
-    unranked = "yes" if one.player.without_standing else ""
-    return (one.player.id, one.player.name, *one.further, one.first_name, one.last_name, one.team, unranked)
+def _cells(entry: ListedPlayer) -> tuple[str, ...]:
+    unranked = "yes" if entry.player.without_standing else ""
+    return (entry.player.id, entry.player.name, *entry.further, entry.first_name, entry.last_name, entry.team, unranked)
 
 
 REGIONS: Final = frozenset(["AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"])

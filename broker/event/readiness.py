@@ -37,19 +37,19 @@ EARLY_ROUNDS: Final = 2
 
 def start_problems(folder: Path) -> list[Finding]:
     """Return everything that keeps an event from starting; empty if it may start."""
-    found = [*_of(lambda: open_event(folder)), *_of(lambda: _refuse_alone(read_plan(folder)))]
-    found += _of(lambda: _refuse_sessions(read_plan(folder)))  # can be checked before there are deals
+    found = [*_findings(lambda: open_event(folder)), *_findings(lambda: _refuse_uncompared(read_plan(folder)))]
+    found += _findings(lambda: _refuse_sessions(read_plan(folder)))  # can be checked before there are deals
     if (folder / SETS).exists():
-        found += _of(lambda: tile_sets.check_sets(folder))
+        found += _findings(lambda: tile_sets.check_sets(folder))
     if (folder / PLAYERS).exists():
-        found += _of(lambda: read_players(folder / PLAYERS))
-    found += _of(lambda: refuse_travellers(read_plan(folder), read_halls(folder)))
-    found += _of(lambda: refuse_other_event(folder))
+        found += _findings(lambda: read_players(folder / PLAYERS))
+    found += _findings(lambda: refuse_travellers(read_plan(folder), read_halls(folder)))
+    found += _findings(lambda: refuse_other_event(folder))
     if (folder / DEALS).exists():
-        found += _of(lambda: refuse_altered_deals(folder))
-        found += _of(lambda: _refuse_unequipped(read_plan(folder), read_deals(folder)))
+        found += _findings(lambda: refuse_altered_deals(folder))
+        found += _findings(lambda: _refuse_shared_sets(read_plan(folder), read_deals(folder)))
     if (folder / COMMITMENT).exists():
-        found += _of(lambda: draw_of_deals(folder))
+        found += _findings(lambda: draw_of_deals(folder))
     if (folder / DEALS).exists() and not (folder / COMMITMENT).exists():
         found.append(
             (
@@ -72,7 +72,7 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
         RuleError("player_without_play", N_("{id} ({name}) has nothing to play", id=player.id, name=player.name))
         for player in idle
     ]
-    return [(one.code, one.text) for one in (*odd, *_few_tables(plan), *_late_standings(plan))] + player_list_notes(
+    return [(note.code, note.text) for note in (*odd, *_few_tables(plan), *_late_standings(plan))] + player_list_notes(
         listed
     )
 
@@ -80,7 +80,7 @@ def start_notes(plan: Plan, listed: Iterable[ListedPlayer] = ()) -> list[Finding
 def deal_notes(folder: Path) -> list[Finding]:
     """Return notes on an event's deals: deals that are not sealed, a key without shares, and open or unused draws."""
     try:
-        return [(one.code, one.text) for one in _notes_on_deals(folder)]
+        return [(note.code, note.text) for note in _notes_on_deals(folder)]
     except (BadEvent, RuleError, OSError):
         return []  # `start_problems` reports it
 
@@ -112,7 +112,7 @@ def _notes_on_deals(folder: Path) -> Iterator[RuleError]:
 def player_list_notes(listed: Iterable[ListedPlayer]) -> list[Finding]:
     """Return likely mistakes in a list of players: one name twice, or an unknown country."""
     known = tuple(listed)
-    return [(one.code, one.text) for one in (*_named_alike(known), *_of_no_country(known))]
+    return [(note.code, note.text) for note in (*_named_alike(known), *_unknown_countries(known))]
 
 
 def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
@@ -121,23 +121,23 @@ def _named_alike(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     Two people may share a name, but more often one person is listed twice, and one of the two players never comes.
     """
     of_name: dict[str, list[ListedPlayer]] = {}
-    for one in listed:
-        of_name.setdefault(name_key(one.player.name), []).append(one)
+    for entry in listed:
+        of_name.setdefault(name_key(entry.player.name), []).append(entry)
     for several in of_name.values():
         if len(several) > 1:
-            ids = ", ".join(one.player.id for one in several)
+            ids = ", ".join(entry.player.id for entry in several)
             yield RuleError("named_alike", N_("{where}: {problem}", where=several[0].player.name, problem=ids))
 
 
-def _of_no_country(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
+def _unknown_countries(listed: Iterable[ListedPlayer]) -> Iterator[RuleError]:
     of_code: dict[str, list[str]] = {}
-    for one in listed:
-        of_code.setdefault(one.country, []).append(one.player.id)
+    for entry in listed:
+        of_code.setdefault(entry.country, []).append(entry.player.id)
     for code in sorted(of_code.keys() - countries().keys() - {""}):
         yield RuleError("country_unknown", N_("{where}: {problem}", where=code, problem=", ".join(of_code[code])))
 
 
-def _refuse_alone(plan: Plan) -> None:
+def _refuse_uncompared(plan: Plan) -> None:
     """Raise RuleError `nobody_compared` if no deal is played twice, and the plan does not say that this is intended."""
     counts = [Counter(play.deal for play in plays) for plays in _compared(plan)]
     if any(counts) and max(max(at.values()) for at in counts if at) == 1 and not plan.uncompared:
@@ -151,16 +151,16 @@ def _refuse_sessions(plan: Plan) -> None:
     raise_errors(session_problems(plan) if plan.plays else ())
 
 
-def _refuse_unequipped(plan: Plan, deals: Iterable[DealRecord]) -> None:
+def _refuse_shared_sets(plan: Plan, deals: Iterable[DealRecord]) -> None:
     """Raise RuleError `set_at_two_tables` if two deals of one round need the same tile set.
 
     One deal at several tables is allowed, since it has a carrier for each.
     """
     set_of = {deal.number: deal.set for deal in deals}
-    laid: dict[tuple[int, int], int] = {}
+    deal_at: dict[tuple[int, int], int] = {}
     for play in plan.plays:
         number = set_of.get(play.deal)
-        other = laid.setdefault((play.round, number), play.deal) if number is not None else play.deal
+        other = deal_at.setdefault((play.round, number), play.deal) if number is not None else play.deal
         if other != play.deal:
             text = N_(
                 "round {round}: deals {one} and {other} both use set {set}",
@@ -224,19 +224,19 @@ def _compared(plan: Plan) -> list[list[BookedPlay]]:
 
 def _ranges(numbers: Iterable[int]) -> str:
     """Return ascending numbers as ranges, such as `1-4 7`."""
-    runs = [[one for _, one in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _of(look: Callable[[], object]) -> Iterator[Finding]:
+def _findings(check: Callable[[], object]) -> Iterator[Finding]:
     try:
-        look()
+        check()
     except BadEvent as bad:
-        yield from [(one.code, one.text) for one in bad.found] or [(bad.code, str(bad))]
+        yield from [(finding.code, finding.text) for finding in bad.found] or [(bad.code, str(bad))]
     except (RuleError, ScorerError) as problem:
         for text in str(problem).removeprefix(f"{problem.code}: ").split("; "):
             yield problem.code, text
     except ExceptionGroup as several:
-        yield from ((one.code, one.text) for one in flatten_errors(several))
+        yield from ((finding.code, finding.text) for finding in flatten_errors(several))
     except OSError as failure:
         yield "file_failed", f"{failure.filename or 'the folder'}: {failure.strerror}"

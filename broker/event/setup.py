@@ -65,7 +65,7 @@ def may_change(folder: Path) -> Plan | None:
     if has_started(folder):
         raise RuleError(
             "event_started",
-            f"a scorer has been started here ({STORE}): what it stores belongs to the plan that is there",
+            f"a scorer has been started here ({STORE}): its results belong to the present plan",
         )
     return plan_of(folder)
 
@@ -145,7 +145,7 @@ def read_public(typed: str) -> str:
     try:
         return msgspec.convert(address, PublicAddress)
     except msgspec.ValidationError:
-        text = f"{address[:80]!r} is no address such as https://results.example.org: http or https, a host, no query"
+        text = f"{address[:80]!r} is not an address such as https://results.example.org (http or https, no query)"
         raise RuleError("public_address_wrong", text) from None
 
 
@@ -163,7 +163,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     plan = settled(folder)
     players = player_list_of(text)
     missing = {id_ for play in parted_plays(plan)[0] for id_ in play.players.values()} - {
-        one.player.id for one in players
+        entry.player.id for entry in players
     }
     if missing and not movement_anew:
         names = ", ".join(sorted(missing)[:5]) + (" ..." if len(missing) > 5 else "")  # noqa: PLR2004 - names shown
@@ -175,7 +175,7 @@ def take_players(folder: Path, text: str, *, movement_anew: bool = False) -> int
     if missing:
         plan = replace(plan, plays=(), uncompared=False)
         keep_halls(folder, ())
-    write_plan(folder, replace(plan, players=tuple(one.player for one in players), teams=teams_of(players)))
+    write_plan(folder, replace(plan, players=tuple(entry.player for entry in players), teams=teams_of(players)))
     return len(players)
 
 
@@ -202,28 +202,28 @@ class EarlierWish(NamedTuple):
     first: int = 0
 
 
-def draft_earlier(folder: Path, wish: EarlierWish) -> EarlierDraft:
+def draft_earlier(folder: Path, request: EarlierWish) -> EarlierDraft:
     """Return how the folder's event would begin from earlier standings. Raises as `settled`, `earlier_draft`."""
     plan = settled(folder)
-    return earlier_draft(plan, tuple(read_saved_players(folder, plan)), wish)
+    return earlier_draft(plan, tuple(read_saved_players(folder, plan)), request)
 
 
-def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish) -> EarlierDraft:
+def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], request: EarlierWish) -> EarlierDraft:
     """Return how an event would begin from earlier standings.
 
     If there is no list of players yet, it is made from the standings. Until there is a movement, the list is sorted by
     earlier places, because sections and seats are filled in its order.
     Raises RuleError `title_wrong`, `part_wrong`, `cut_tied`, `bad_previous`.
     """
-    said = wish.title or next((line.event for line in wish.lines if line.event), "")
-    title, part = " ".join(said.split()), wish.part.strip()
+    typed = request.title or next((line.event for line in request.lines if line.event), "")
+    title, part = " ".join(typed.split()), request.part.strip()
     if not (1 <= len(title) <= LONGEST_TITLE and title.isprintable()):
         raise RuleError("title_wrong", N_("the title must have 1 to 100 printable characters"))
     if part:
         read_part(part)
-    all_of_them, chosen = tuple(wish.lines), going_on(wish.lines, wish.first)
+    all_of_them, chosen = tuple(request.lines), going_on(request.lines, request.first)
     kind: Kind = "team" if any(line.team for line in chosen) else "individual"
-    people = [(one.called, *one.details.values(), line.team or "") for line in chosen for one in line.people]
+    people = [(who.called, *who.details.values(), line.team or "") for line in chosen for who in line.people]
     if not listed and people:
         listed = player_list_of(csv_text(("name", *DETAILS, "team"), people))
         if kind == "individual":  # same order: the generated ids distinguish players of one name
@@ -238,8 +238,8 @@ def earlier_draft(plan: Plan, listed: Sequence[ListedPlayer], wish: EarlierWish)
     order = seeded_names([name for name in here if name not in cut], found.places)
     if kind == "team":
         order = [player for team in order for player in teams[team]]
-    of = {one.player.id: one for one in listed}
-    players = () if plan.plays else tuple(of[id_] for id_ in order)
+    by_id = {entry.player.id: entry for entry in listed}
+    players = () if plan.plays else tuple(by_id[id_] for id_ in order)
     none: tuple[EarlierPlace, ...] = ()
     of_players, of_teams = (none, found.places) if kind == "team" else (found.places, none)
     return EarlierDraft(Earlier(title, part, of_players, of_teams), players, found.unknown)
@@ -253,7 +253,7 @@ def take_earlier(folder: Path, draft: EarlierDraft | None) -> None:
         return
     if draft.players:
         write_private(folder / PLAYERS, players_csv(draft.players).encode())
-        listed = tuple(one.player for one in draft.players)
+        listed = tuple(entry.player for entry in draft.players)
         plan = replace(plan, players=listed, teams=teams_of(draft.players))
     write_plan(folder, replace(plan, earlier=draft.earlier))
 
@@ -288,32 +288,35 @@ class StagesDraft(NamedTuple):
     halls: tuple[Hall, ...] = ()
 
 
-def draft_stages(folder: Path, wish: Structure, tell: Callable[[float], object] = lambda _over: None) -> StagesDraft:
+def draft_stages(
+    folder: Path, request: Structure, on_progress: Callable[[float], object] = lambda _over: None
+) -> StagesDraft:
     """Generate a movement for the folder's players without saving it.
 
-    `tell` is called with the elapsed share of the search time (0 to 1).
+    `on_progress` is called with the elapsed share of the search time (0 to 1).
 
     Raises RuleError `head_missing`, `event_started`, and as `structured_plan`, `plan_in_halls`.
     """
-    of = settled(folder)
-    if wish.hall_of is None:
-        return StagesDraft(of, structured_plan(of, wish, seeded(), _searches(SEARCH_S, 1 + bool(wish.final), tell)))
-    halls = len({*wish.hall_of.values()})
-    return StagesDraft(of, *plan_in_halls(of, wish, seeded(), _searches(SEARCH_S / halls, halls, tell)))
+    base = settled(folder)
+    if request.hall_of is None:
+        begin = _searches(SEARCH_S, 1 + bool(request.final), on_progress)
+        return StagesDraft(base, structured_plan(base, request, seeded(), begin))
+    halls = len({*request.hall_of.values()})
+    return StagesDraft(base, *plan_in_halls(base, request, seeded(), _searches(SEARCH_S / halls, halls, on_progress)))
 
 
-def _searches(seconds: float, times: int, tell: Callable[[float], object]) -> Callable[[], KeepSearching]:
-    """Return a function that starts the time of each of `times` searches, `seconds` long; `tell` gets the progress."""
+def _searches(seconds: float, searches: int, on_progress: Callable[[float], object]) -> Callable[[], KeepSearching]:
+    """Return a function that starts the next of several searches, each `seconds` long, and reports its progress."""
     begun = count()
 
     def begin() -> KeepSearching:
         before, began, go_on = next(begun), thread_time(), for_seconds(seconds)
 
-        def goes_on() -> bool:
-            tell((before + min(1, (thread_time() - began) / seconds)) / times)
+        def keep_searching() -> bool:
+            on_progress((before + min(1, (thread_time() - began) / seconds)) / searches)
             return go_on()
 
-        return goes_on
+        return keep_searching
 
     return begin
 
@@ -325,25 +328,25 @@ def take_stages(folder: Path, draft: StagesDraft) -> int:
     """
     plan, made = settled(folder), draft.plan
     if any(getattr(plan, part) != getattr(draft.of, part) for part in ("players", "teams", "plays")):
-        raise RuleError("setup_changed", N_("the players or the movement: this one was made before, and is not kept"))
+        raise RuleError("setup_changed", N_("the players or the movement have changed meanwhile: nothing was saved"))
     files.refuse_missing_deals(folder, {play.deal for play in made.plays})
     keep_halls(folder, draft.halls)
     write_plan(folder, replace(plan, plays=made.plays, stages=made.stages, copies=made.copies, uncompared=False))
     return len(made.plays)
 
 
-def with_halls(folder: Path, wish: Structure, column: str) -> Structure:
+def with_halls(folder: Path, request: Structure, column: str) -> Structure:
     """Return the structure with each player assigned to a hall by a column of the list: `club` or `country`.
 
     Raises RuleError `head_missing`, `event_started`.
     """
-    return wish._replace(hall_of=hall_of_each(read_saved_players(folder, settled(folder)), column))
+    return request._replace(hall_of=hall_of_each(read_saved_players(folder, settled(folder)), column))
 
 
-def forecast_structure(folder: Path, wish: Structure) -> tuple[MovementForecast, list[HallOrder]]:
+def forecast_structure(folder: Path, request: Structure) -> tuple[MovementForecast, list[HallOrder]]:
     """Return the forecast for each section or for all halls together, and the halls. Raises as `forecast`."""
     plan = settled(folder)
-    return forecast(plan, wish, minutes_a_play(plan)), hall_orders(plan, wish)
+    return forecast(plan, request, minutes_a_play(plan)), hall_orders(plan, request)
 
 
 def take_uncompared(folder: Path) -> None:
@@ -381,9 +384,9 @@ def settled(folder: Path) -> Plan:
     return plan
 
 
-def _converted(said: object, kind: type[T]) -> T:
+def _converted(raw: object, kind: type[T]) -> T:
     try:
-        return msgspec.convert(said, kind)
+        return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
 
@@ -419,8 +422,8 @@ def read_sessions(rows: Iterable[Mapping[str, str]]) -> tuple[Session, ...]:
 
 
 def _session(row: Mapping[str, str], at: int) -> Session:
-    said: dict[str, object] = {"name": " ".join(row["name"].split())}
-    if not said["name"]:
+    fields: dict[str, object] = {"name": " ".join(row["name"].split())}
+    if not fields["name"]:
         raise RuleError(
             "malformed",
             N_("session {session} has no name: enter one, or empty its other fields to remove it", session=at),
@@ -428,11 +431,11 @@ def _session(row: Mapping[str, str], at: int) -> Session:
     for field in ("first_round", "last_round", "play_minutes"):
         text = row.get(field, "").strip()
         if text:
-            said[field] = int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
+            fields[field] = int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
     if starts := row.get("starts", "").strip():
-        said["starts"] = starts
+        fields["starts"] = starts
     try:
-        made = msgspec.convert(said, Session)
+        made = msgspec.convert(fields, Session)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", N_("session {session}: {problem}", session=at, problem=reason(error))) from None
     if made.last_round < made.first_round:
@@ -477,20 +480,21 @@ def announce_planned_draw(folder: Path, people: Iterable[tuple[str, str]], beaco
     """
     plan, last, red = _deals_to_make(folder)
     listed = [{"name": name.strip(), "words": words.strip().lower()} for name, words in people]
-    raise_errors(_of_contributor(one["name"]) for one in listed if not (one["name"] and HASH.fullmatch(one["words"])))
+    wrong = (one["name"] for one in listed if not (one["name"] and HASH.fullmatch(one["words"])))
+    raise_errors(map(_contributor_error, wrong))
     value = {"source": beacon[0].strip(), "round": beacon[1].strip()} if any(beacon) else None
     if value and not all(value.values()):
-        raise RuleError("malformed", N_("enter both where the public value will be read, and which one it is"))
-    wished = {"event": plan.name, "deals": last, "people": listed, "beacon": value, "red_fives": red}
+        raise RuleError("malformed", N_("enter both the source of the public value and its round"))
+    request = {"event": plan.name, "deals": last, "people": listed, "beacon": value, "red_fives": red}
     return draw.announce_draw(
-        folder, _converted({**wished, "prevalent_winds": make.DEFAULT_WINDS, "dealers": SEATS}, draw.DrawRequest)
+        folder, _converted({**request, "prevalent_winds": make.DEFAULT_WINDS, "dealers": SEATS}, draw.DrawRequest)
     )
 
 
-def _of_contributor(name: str) -> RuleError:
+def _contributor_error(name: str) -> RuleError:
     """Return the error for a contributor of words whose name is missing or whose hash is wrong."""
     if not name:
-        return RuleError("malformed", N_("there is a hash without the name of who handed it in"))
+        return RuleError("malformed", N_("a hash has no name: enter who handed it in"))
     text = N_("{person}: the hash of the words must have 64 digits from 0 to 9 and a to f", person=name)
     return RuleError("malformed", text)
 
@@ -534,9 +538,9 @@ def take_sets(folder: Path, text: str) -> int:
     Raises RuleError `event_started`, or an ExceptionGroup of `set_exists` and those that name the lines.
     """
     settled(folder)
-    brought = from_file(text, "sets.csv", lambda path: tile_sets.read_sets(path, None))
-    tile_sets.add_sets(folder, brought)
-    return len(brought)
+    sets = from_file(text, "sets.csv", lambda path: tile_sets.read_sets(path, None))
+    tile_sets.add_sets(folder, sets)
+    return len(sets)
 
 
 def take_out(folder: Path) -> None:
@@ -545,11 +549,11 @@ def take_out(folder: Path) -> None:
     If it is interrupted, it can be called again. Raises RuleError `event_started`, `no_deals`.
     """
     settled(folder)
-    there = [folder / name for name in (DEALS, COMMITMENT, draw.WORDS) if (folder / name).exists()]
-    if not there:
-        raise RuleError("no_deals", "there are no deals to take out")
+    existing = [folder / name for name in (DEALS, COMMITMENT, draw.WORDS) if (folder / name).exists()]
+    if not existing:
+        raise RuleError("no_deals", "there are no deals to remove")
     number = 1 + len([*folder.glob(f"{TAKEN_OUT}-*")])
-    for path in there:
+    for path in existing:
         path.rename(path.with_name(f"{TAKEN_OUT}-{number}-{path.name}"))
 
 

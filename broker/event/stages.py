@@ -82,7 +82,7 @@ def read_part(text: str) -> Fraction:
 
 def stage_at(stages: Iterable[Stage], round_: int) -> int | None:
     """Return the number, from 0, of the stage that contains a round; None if there is none."""
-    return next((at for at, one in enumerate(stages) if round_ in one.rounds), None)
+    return next((at for at, stage in enumerate(stages) if round_ in stage.rounds), None)
 
 
 def parted_plays(plan: HasStages[P]) -> tuple[list[P], list[P]]:
@@ -99,18 +99,18 @@ def ranks_of(stage: Stage, plays: Iterable[MovementPlay]) -> dict[str | int, tup
     """
     found: dict[str | int, tuple[int, int]] = {}
     for play in plays:
-        for who in play.players.values() if play.round in stage.rounds else ():
-            read = RANK.fullmatch(str(who))
+        for player in play.players.values() if play.round in stage.rounds else ():
+            read = RANK.fullmatch(str(player))
             if read is None or int(read[1]) > stage.cut:
                 text = N_(
                     "stage {stage}, round {round}: {who} is not a rank from 1 to {most}",
                     stage=stage.name,
                     round=play.round,
-                    who=str(who),
+                    who=str(player),
                     most=stage.cut,
                 )
                 raise RuleError("rank_wrong", text)
-            found[who] = int(read[1]), int(read[2] or 1)
+            found[player] = int(read[1]), int(read[2] or 1)
     return found
 
 
@@ -121,11 +121,11 @@ def section_plays(plan: HasStages[P]) -> Iterator[tuple[Stage, str, list[P]]]:
     the empty name.
     """
     for stage in plan.stages:
-        parts: dict[str, list[P]] = {one.name: [] for one in stage.sections} or {"": []}
+        sections: dict[str, list[P]] = {section.name: [] for section in stage.sections} or {"": []}
         for play in plan.plays:
             if play.round in stage.rounds:
-                parts.setdefault(stage.section_of(play.table) or "", []).append(play)
-        yield from ((stage, name, plays) for name, plays in parts.items())
+                sections.setdefault(stage.section_of(play.table) or "", []).append(play)
+        yield from ((stage, name, plays) for name, plays in sections.items())
 
 
 def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
@@ -135,7 +135,7 @@ def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
     last = max((play.round for play in plan.plays), default=0)
     rounds = [round_ for stage in plan.stages for round_ in stage.rounds]
     if rounds != [*range(1, last + 1)]:
-        yield RuleError("stages_wrong", N_("the stages must have rounds 1 to {last}, one after the other", last=last))
+        yield RuleError("stages_wrong", N_("stages must cover rounds 1 to {last} in order, without gaps", last=last))
     if len({stage.name for stage in plan.stages}) < len(plan.stages):
         yield RuleError("stages_wrong", N_("two stages have the same name"))
     for at, stage in enumerate(plan.stages):
@@ -147,7 +147,7 @@ def stage_problems(plan: HasStages[P]) -> Iterator[RuleError]:
         except RuleError as problem:
             yield problem
         yield from _section_problems(stage)
-    yield from _shared(plan)
+    yield from _overlaps(plan)
 
 
 def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
@@ -158,7 +158,7 @@ def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
     before = len(plan.stages[at - 1].sections) or 1
     if stage.cut % before:
         text = N_(
-            "stage {stage}: {count} cannot come in equal numbers from {sections} sections",
+            "stage {stage}: {count} cannot qualify in equal numbers from {sections} sections",
             stage=stage.name,
             count=stage.cut,
             sections=before,
@@ -170,13 +170,13 @@ def _cut_problems(plan: HasStages[P], at: int) -> Iterator[RuleError]:
 
 
 def _section_problems(stage: Stage) -> Iterator[RuleError]:
-    tables = [table for one in stage.sections for table in range(one.first_table, one.last_table + 1)]
-    names = [one.name for one in stage.sections]
+    tables = [table for section in stage.sections for table in range(section.first_table, section.last_table + 1)]
+    names = [section.name for section in stage.sections]
     if len(set(tables)) < len(tables) or len(set(names)) < len(names):
         yield RuleError("stages_wrong", N_("stage {stage}: two sections share a name or a table", stage=stage.name))
 
 
-def _shared(plan: HasStages[P]) -> Iterator[RuleError]:
+def _overlaps(plan: HasStages[P]) -> Iterator[RuleError]:
     """Yield the first deal in two stages, table in no section, or player in two sections of a stage."""
     deals: dict[int, Stage] = {}
     inside: dict[tuple[str, object], str] = {}
@@ -191,9 +191,9 @@ def _shared(plan: HasStages[P]) -> Iterator[RuleError]:
                     N_("stage {stage}: table {table} is in no section", stage=stage.name, table=play.table),
                 )
                 return
-            for who in play.players.values():
-                if inside.setdefault((stage.name, who), section) != section:
+            for player in play.players.values():
+                if inside.setdefault((stage.name, player), section) != section:
                     yield RuleError(
-                        "stages_wrong", N_("stage {stage}: {who} sits in two sections", stage=stage.name, who=who)
+                        "stages_wrong", N_("stage {stage}: {who} sits in two sections", stage=stage.name, who=player)
                     )
                     return

@@ -49,8 +49,7 @@ from broker.i18n import N_
 from broker.rules import RuleError
 from broker.scoring import GOALS, length_factor
 
-LETTERS = "ABCDEFGHIJ"
-
+LETTERS: Final = "ABCDEFGHIJ"
 LONGEST_HALL_NAME: Final = 24
 
 
@@ -102,84 +101,84 @@ class HallOrder(NamedTuple):
     order: MovementOrder
 
 
-def hall_orders(plan: Plan, wish: Structure) -> list[HallOrder]:
+def hall_orders(plan: Plan, request: Structure) -> list[HallOrder]:
     """Return the order for each hall's movement; empty if the event is played in one place.
 
     All halls play the same deals in the same rounds, each with its own carriers.
     Raises RuleError `halls_wrong`, `impossible_size`.
     """
-    if wish.hall_of is None:
+    if request.hall_of is None:
         return []
-    if plan.teams or not wish.plain:
+    if plan.teams or not request.plain:
         raise RuleError("halls_wrong", N_("halls are for individual events of one stage, without sections"))
-    of = dict[str, list[str]]()
-    for one in plan.players:
-        if not (title := wish.hall_of.get(one.id)):
-            raise RuleError("halls_wrong", N_("the list does not say in which hall {player} plays", player=one.name))
-        of.setdefault(title, []).append(one.id)
-    return [HallOrder(title, tuple(players), _hall_order(title, len(players), wish)) for title, players in of.items()]
+    halls = dict[str, list[str]]()
+    for player in plan.players:
+        if not (title := request.hall_of.get(player.id)):
+            raise RuleError("halls_wrong", N_("the list does not say in which hall {player} plays", player=player.name))
+        halls.setdefault(title, []).append(player.id)
+    return [HallOrder(title, tuple(ids), _hall_order(title, len(ids), request)) for title, ids in halls.items()]
 
 
-def _hall_order(title: str, players: int, wish: Structure) -> MovementOrder:
+def _hall_order(title: str, players: int, request: Structure) -> MovementOrder:
     try:
-        order = usual_order(players, None, wish.rounds, wish.deals_per_round, 1)
+        order = usual_order(players, None, request.rounds, request.deals_per_round, 1)
     except RuleError as error:
         raise RuleError(error.code, N_("{where}: {problem}", where=title, problem=error.text)) from None
     return replace_order(order, copies=-(-order.tables // order.deals_per_round))
 
 
-def forecast(plan: Plan, wish: Structure, minutes: int) -> MovementForecast:
+def forecast(plan: Plan, request: Structure, minutes: int) -> MovementForecast:
     """Return the forecast for each section, or for all halls together; `minutes` is the length of a play.
 
     Raises as `section_order`, `hall_orders`.
     """
-    orders = [hall.order for hall in hall_orders(plan, wish)] or [section_order(plan, wish)]
+    orders = [hall.order for hall in hall_orders(plan, request)] or [section_order(plan, request)]
     return forecast_together([forecast_order(order, minutes) for order in orders])
 
 
-def section_order(plan: Plan, wish: Structure) -> MovementOrder:
+def section_order(plan: Plan, request: Structure) -> MovementOrder:
     """Return the order for the movement of each section.
 
     Raises RuleError `sections_uneven`, `impossible_size`, `teams_do_not_fit`, `too_many_sets`.
     """
     teams = check_teams_of_four(plan.teams)
     count = len(teams) or len(plan.players)
-    if not 1 <= wish.sections <= len(LETTERS) or count % wish.sections:
+    if not 1 <= request.sections <= len(LETTERS) or count % request.sections:
         raise RuleError(
             "sections_uneven",
-            N_("{count} do not make {sections} sections of the same size", count=count, sections=wish.sections),
+            N_("{count} cannot be divided into {sections} equal sections", count=count, sections=request.sections),
         )
-    players = count // wish.sections * (SEATED if teams else 1)
-    return _numbered(usual_order(players, wish.tables, wish.rounds, wish.deals_per_round, wish.copies))
+    players = count // request.sections * (SEATED if teams else 1)
+    return _check_sets(usual_order(players, request.tables, request.rounds, request.deals_per_round, request.copies))
 
 
-def _numbered(order: MovementOrder) -> MovementOrder:
+def _check_sets(order: MovementOrder) -> MovementOrder:
     """Return the order if there are enough set numbers for it. Raises RuleError `too_many_sets`."""
     if (at_once := min(order.tables, order.pods * order.deals_per_round)) > LAST_SET:
         raise too_many_sets(at_once)
     return order
 
 
-def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]) -> Plan:
+def structured_plan(plan: Plan, request: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]) -> Plan:
     """Return the plan with a movement for all stages. `go_on` starts the time of each search.
 
     Players are assigned to sections in the order listed: the first to A, the second to B, and so on.
     Raises RuleError as `section_order`, `stages_wrong`, `part_wrong`.
     """
-    order, teams = section_order(plan, wish), plan.teams
-    final = _final_order(plan, wish, order.copies * wish.sections)
+    order, teams = section_order(plan, request), plan.teams
+    final = _final_order(plan, request, order.copies * request.sections)
     made = make_movement(order, chance, go_on(), in_teams=bool(teams))
     plays, sections = list[BookedPlay](), list[Section]()
     entries = list(teams.values()) or [(player.id,) for player in plan.players]
-    for at in range(wish.sections):
-        names = list(chain.from_iterable(entries[at :: wish.sections]))
+    for at in range(request.sections):
+        names = list(chain.from_iterable(entries[at :: request.sections]))
         first = at * order.tables
         plays += (replace(play, table=play.table + first) for play in scheduled_plays(name_players(made, names)))
         sections.append(Section(LETTERS[at], first + 1, first + order.tables))
     last = max(play.round for play in plays)
-    stages = [Stage(wish.names[0], 1, last, tuple(sections) if wish.sections > 1 else ())]
+    stages = [Stage(request.names[0], 1, last, tuple(sections) if request.sections > 1 else ())]
     if final is not None:
-        ranks = [str(rank) for rank in range(1, wish.final + 1)]
+        ranks = [str(rank) for rank in range(1, request.final + 1)]
         if teams:
             ranks = [f"{rank}-{member}" for rank in ranks for member in range(1, SEATED + 1)]
         by_rank = make_movement(final, chance, go_on(), in_teams=bool(teams))
@@ -189,24 +188,24 @@ def structured_plan(plan: Plan, wish: Structure, chance: RandomSource, go_on: Ca
             for play in scheduled_plays(name_players(by_rank, ranks))
         )
         end = max(play.round for play in plays)
-        stages.append(Stage(wish.names[1], last + 1, end, cut=wish.final, carry_over=wish.carry_over.strip()))
+        stages.append(Stage(request.names[1], last + 1, end, cut=request.final, carry_over=request.carry_over.strip()))
     return replace(
         plan,
         plays=tuple(sorted(plays, key=lambda play: (play.round, play.table))),
-        stages=() if wish.plain else tuple(stages),
-        copies=max(order.copies * wish.sections, final.copies if final else 1),
+        stages=() if request.plain else tuple(stages),
+        copies=max(order.copies * request.sections, final.copies if final else 1),
     )
 
 
 def plan_in_halls(
-    plan: Plan, wish: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
+    plan: Plan, request: Structure, chance: RandomSource, go_on: Callable[[], KeepSearching]
 ) -> tuple[Plan, tuple[Hall, ...]]:
     """Return the plan with a movement that keeps players in their hall, and the halls. Raises as `hall_orders`."""
     plays, halls, copies, first = list[BookedPlay](), list[Hall](), 0, 0
-    for at, (title, players, order) in enumerate(hall_orders(plan, wish), 1):
+    for at, (title, players, order) in enumerate(hall_orders(plan, request), 1):
         made = scheduled_plays(name_players(make_movement(order, chance, go_on()), players))
         plays += (replace(play, table=play.table + first) for play in made)
-        name = _hall_name(title, at, {one.name for one in halls})
+        name = _hall_name(title, at, {hall.name for hall in halls})
         halls.append(Hall(name, title, f"{first + 1}-{first + order.tables}"))
         first, copies = first + order.tables, copies + order.copies
     in_order = tuple(sorted(plays, key=lambda play: (play.round, play.table)))
@@ -219,28 +218,28 @@ def _hall_name(title: str, at: int, taken: Container[str]) -> str:
     return f"hall-{at}" if not name or name in taken else name
 
 
-def _final_order(plan: Plan, wish: Structure, carriers: int) -> MovementOrder | None:
+def _final_order(plan: Plan, request: Structure, carriers: int) -> MovementOrder | None:
     """Return the order for the final's movement; None without a final.
 
     If the qualification has several `carriers` of a deal, the final uses them too, so that its deals end early.
     """
-    if not wish.final:
+    if not request.final:
         return None
-    if wish.carry_over.strip():
-        read_part(wish.carry_over)
+    if request.carry_over.strip():
+        read_part(request.carry_over)
     count = len(plan.teams) or len(plan.players)
-    if wish.final > count or wish.final % wish.sections or not wish.final_rounds:
+    if request.final > count or request.final % request.sections or not request.final_rounds:
         text = N_(
-            "no such final can be made: {final} of {count}, rounds: {rounds}, sections: {sections}",
-            final=wish.final,
-            rounds=wish.final_rounds,
+            "this final is not possible: qualifying {final} of {count}, rounds: {rounds}, sections: {sections}",
+            final=request.final,
+            rounds=request.final_rounds,
             count=count,
-            sections=wish.sections,
+            sections=request.sections,
         )
         raise RuleError("stages_wrong", text)
-    players = wish.final * (SEATED if plan.teams else 1)
+    players = request.final * (SEATED if plan.teams else 1)
     copies = min(carriers, players // SEATED) if carriers > 1 else None
-    return usual_order(players, None, wish.final_rounds, None, copies)
+    return usual_order(players, None, request.final_rounds, None, copies)
 
 
 ONE_PLAY: Final = 0.0245
@@ -334,42 +333,43 @@ class Format:
 
 def strength_share(plays: int, tables: int) -> float:
     """Return the share of a standing that is due to strength after so many plays, each compared at `tables` tables."""
-    one = ONE_PLAY * (1 - 1 / tables)
-    return plays * one / (1 + (plays - 1) * one)
+    one_play = ONE_PLAY * (1 - 1 / tables)
+    return plays * one_play / (1 + (plays - 1) * one_play)
 
 
-def formats(have: Resources) -> list[Format]:
+def formats(resources: Resources) -> list[Format]:
     """Return the suitable formats, at most `MOST_OFFERED`: those with early standings first, then by strength.
 
     A format is left out if another is at least as good in everything and better in something.
     Raises RuleError `impossible_size`, `no_format`.
     """
-    tables = have.players // SEATED if have.tables is None else min(have.tables, have.players // SEATED)
-    usual_order(have.players, tables, 1, 1, 1)  # raises if no movement can have this size
-    made = (_format(order, have.minutes_a_play) for order in _orders(have, tables))
-    most = min((count for count in (have.carriers, have.sets) if count is not None), default=inf)
-    found = [one for one in made if one.carriers <= most and not one.forecast.nobody_compared]
-    kept = [one for one in found if not any(_beats(other, one) for other in found)]
-    if not kept:
+    filled = resources.players // SEATED
+    tables = filled if resources.tables is None else min(resources.tables, filled)
+    usual_order(resources.players, tables, 1, 1, 1)  # raises if no movement can have this size
+    made = (_format(order, resources.minutes_a_play) for order in _orders(resources, tables))
+    most = min((count for count in (resources.carriers, resources.sets) if count is not None), default=inf)
+    possible = [one for one in made if one.carriers <= most and not one.forecast.nobody_compared]
+    best = [one for one in possible if not any(_beats(other, one) for other in possible)]
+    if not best:
         text = N_(
             "there is no suitable format in which results are compared: "
             "allow more time, carriers or sets, or shorter plays"
         )
         raise RuleError("no_format", text)
-    return sorted(kept, key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))[:MOST_OFFERED]
+    return sorted(best, key=lambda one: (not one.early, -one.strength, -one.others_met, one.carriers))[:MOST_OFFERED]
 
 
-def _orders(have: Resources, tables: int) -> Iterator[MovementOrder]:
+def _orders(resources: Resources, tables: int) -> Iterator[MovementOrder]:
     """Yield candidate orders: all numbers of deals a round and groups of tables, with rounds a multiple of groups."""
-    longest = min(have.minutes // have.minutes_a_play, MOST_TURNS)
+    longest = min(resources.minutes // resources.minutes_a_play, MOST_TURNS)
     for deals, pods in product(range(1, MOST_DEALS_A_ROUND + 1), range(1, tables + 1)):
         copies, most = -(-tables // (deals * pods)), longest // deals
         if pods > 1 and copies == -(-tables // (deals * (pods - 1))):
             continue  # as many carriers as with one group fewer, so the same order
-        met_all = (have.players - 1) // (SEATED - 1)
+        met_all = (resources.players - 1) // (SEATED - 1)
         for rounds in {most // pods * pods or most, min(most, met_all) // pods * pods}:
             with suppress(RuleError):
-                yield _numbered(MovementOrder(have.players, tables, rounds, deals, copies))
+                yield _check_sets(MovementOrder(resources.players, tables, rounds, deals, copies))
 
 
 def _format(order: MovementOrder, minutes: int) -> Format:

@@ -140,7 +140,7 @@ class Credentials:
             return cls(msgspec.json.decode(content, type=_File).users)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # The decoder's message is omitted, since it might quote a password.
-            raise CredentialsMalformed(f"{path} is no file of credentials") from None
+            raise CredentialsMalformed(f"{path} is not a file of credentials") from None
 
     @classmethod
     def ensure(cls, path: Path, tables: int, halls: Iterable[str] | None = None) -> "Credentials":

@@ -43,7 +43,7 @@ CA, CA_KEY, SERVER, SERVER_KEY, REVOKED = "ca.crt", "ca.key", "server.crt", "ser
 NODE_FILE: Final = "node.pem"
 """Certificate and key by which the nodes of a broker on several machines recognise each other."""
 
-CLIENT, SERVES = (ExtendedKeyUsageOID.CLIENT_AUTH,), (ExtendedKeyUsageOID.SERVER_AUTH,)
+CLIENT_AUTH, SERVER_AUTH = (ExtendedKeyUsageOID.CLIENT_AUTH,), (ExtendedKeyUsageOID.SERVER_AUTH,)
 
 NO_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 NO_END: Final = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -53,9 +53,9 @@ clock, which may be wrong, so no table's certificate may begin or end during an 
 SERVER_LASTS, ANEW_BEFORE = timedelta(days=800), timedelta(days=30)
 """Lifetime of the server's certificate (browsers accept at most 825 days), and how early it is renewed."""
 
-BEFORE: Final = timedelta(days=1)
+BACKDATED: Final = timedelta(days=1)
 
-NAMED: Final = re.compile(r"table-(?P<table>[0-9]{1,4})-(?P<device>[0-9a-f]{32})")
+TABLE_NAME: Final = re.compile(r"table-(?P<table>[0-9]{1,4})-(?P<device>[0-9a-f]{32})")
 
 Revoker = Literal["desk", "command"]
 
@@ -124,7 +124,7 @@ class Certificates:
         for role in OFFICES:
             if not self._office(role).exists():
                 key = Ed25519PrivateKey.generate()
-                signed = self._sign(role, key.public_key(), CLIENT, [x509.DNSName(role)])
+                signed = self._sign(role, key.public_key(), CLIENT_AUTH, [x509.DNSName(role)])
                 write_private(self._office(role), _pem(signed) + _key_pem(key))
         wanted = [*dict.fromkeys((*hosts, *names_of_this_machine()))]
         if not self._server_fits(wanted):
@@ -137,7 +137,7 @@ class Certificates:
             return False
         made, now = _certificate(self.server), self._now()
         lasts = made.not_valid_before_utc <= now < made.not_valid_after_utc - ANEW_BEFORE
-        return lasts and set(map(str, map(_name, wanted))) <= {str(one) for one in _names(made)}
+        return lasts and set(map(str, map(_name, wanted))) <= {str(name) for name in _names(made)}
 
     def renew(self, hosts: Iterable[str] = ()) -> None:
         """Renew the server's key and certificate for its present names, those of this machine, and `hosts`.
@@ -154,9 +154,9 @@ class Certificates:
         signed = self._sign(
             "Homologue",
             key.public_key(),
-            SERVES,
-            [_name(one) for one in names],
-            (now - BEFORE, now + SERVER_LASTS),
+            SERVER_AUTH,
+            [_name(host) for host in names],
+            (now - BACKDATED, now + SERVER_LASTS),
         )
         write_private(self.server_key, _key_pem(key))
         write_private(self.server, _pem(signed) + _pem(self._authority))
@@ -174,7 +174,7 @@ class Certificates:
     @property
     def server_names(self) -> list[str]:
         """The names and addresses in the server's certificate."""
-        return [str(one.value) for one in _names(_certificate(self.server))]
+        return [str(name.value) for name in _names(_certificate(self.server))]
 
     @property
     def server_fingerprint(self) -> str:
@@ -203,10 +203,10 @@ class Certificates:
         user = device_user(table, device_of(public))
         path = self.folder / f"{user}.crt"
         with locked(self.folder):
-            if path.exists() and _certificate(path).serial_number not in self._list():
+            if path.exists() and _certificate(path).serial_number not in self._revocations():
                 return path.read_text("ascii")
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
-            signed = self._sign(user, key, CLIENT, [x509.DNSName(user)])
+            signed = self._sign(user, key, CLIENT_AUTH, [x509.DNSName(user)])
             write_private(path, _pem(signed))
         return _pem(signed).decode()
 
@@ -216,7 +216,7 @@ class Certificates:
         Raises CertificatesMissing if the authority's key is elsewhere; CertificatesBroken.
         """
         key, user = Ed25519PrivateKey.generate(), hall_user(hall)
-        signed = self._sign(user, key.public_key(), CLIENT, [x509.DNSName(user)])
+        signed = self._sign(user, key.public_key(), CLIENT_AUTH, [x509.DNSName(user)])
         return _pem(signed) + _key_pem(key)
 
     def ensure_node(self, hosts: Iterable[str]) -> Path:
@@ -229,7 +229,7 @@ class Certificates:
         with locked(self.folder):
             if not path.exists() or set(_names(_certificate(path))) != set(names):
                 key = ec.generate_private_key(ec.SECP256R1())
-                signed = self._sign(NODE, key.public_key(), (*CLIENT, *SERVES), names)
+                signed = self._sign(NODE, key.public_key(), (*CLIENT_AUTH, *SERVER_AUTH), names)
                 write_private(path, _pem(signed) + _key_pem(key))
         return path
 
@@ -253,21 +253,21 @@ class Certificates:
 
     def tables(self) -> list[TableCertificate]:
         """Return the certificates of all tables' devices, ordered by table. Raises CertificatesBroken."""
-        revoked, found = self._list(), []
+        revoked, found = self._revocations(), []
         for path in self.folder.glob("table-*.crt"):
-            if named := NAMED.fullmatch(path.stem):
+            if named := TABLE_NAME.fullmatch(path.stem):
                 serial = _certificate(path).serial_number
                 by = revoked.get(serial)
                 found.append(TableCertificate(int(named["table"]), named["device"], path, serial, by))
-        return sorted(found, key=lambda one: (one.table, one.device))
+        return sorted(found, key=lambda certificate: (certificate.table, certificate.device))
 
     def permissions(self, event: str) -> dict[str, Permissions]:
         """Return the permissions of all users that the broker accepts: the offices, and devices not revoked."""
-        devices = {one.user: permissions_of_role("table", event, table=one.table) for one in self._valid()}
+        devices = {device.user: permissions_of_role("table", event, table=device.table) for device in self._valid()}
         return {role: permissions_of_role(role, event) for role in OFFICES} | devices
 
     def _valid(self) -> list[TableCertificate]:
-        return [one for one in self.tables() if one.revoked is None]
+        return [device for device in self.tables() if device.revoked is None]
 
     # ---- revocation -------------------------------------------------------------------------
 
@@ -278,11 +278,11 @@ class Certificates:
         """
         with locked(self.folder):
             found = [one for one in self.tables() if one.table == table and one.device.startswith(device)]
-            counting = [one for one in found if one.revoked != "command"]
-            if not counting:
+            revocable = [one for one in found if one.revoked != "command"]
+            if not revocable:
                 raise CertificateUnknown(f"no device {device or 'at all'} has a certificate of table {table}")
-            self._write_revoked(self._list() | {one.serial: "command" for one in counting})
-        return counting
+            self._write_revoked(self._revocations() | {one.serial: "command" for one in revocable})
+        return revocable
 
     def follow(self, admits: Callable[[int, str], bool], knew: Callable[[int, str], bool]) -> None:
         """Revoke the devices that the desk no longer admits, and reinstate those that it admits again.
@@ -290,7 +290,7 @@ class Certificates:
         Devices for which `knew` is false, and permanent revocations, are not changed.
         """
         with locked(self.folder):
-            revoked = self._list()
+            revoked = self._revocations()
             known = [one for one in self.tables() if one.revoked != "command" and knew(one.table, one.device)]
             out = {one.serial: "desk" for one in known if not admits(one.table, one.device)}
             after: dict[int, Revoker] = {
@@ -300,22 +300,22 @@ class Certificates:
             if after != revoked:
                 self._write_revoked(after)
 
-    def _list(self) -> dict[int, Revoker]:
+    def _revocations(self) -> dict[int, Revoker]:
         """Read the revoked serial numbers, and who revoked each."""
         try:
             listed = x509.load_pem_x509_crl(self.revoked.read_bytes())
         except (OSError, ValueError) as error:
             raise CertificatesBroken(f"{self.revoked}: {reason(error)}") from None
-        return {one.serial_number: _revoker(one) for one in listed}
+        return {entry.serial_number: _revoker(entry) for entry in listed}
 
     def _write_revoked(self, revoked: Mapping[int, Revoker]) -> None:
-        made = x509.CertificateRevocationListBuilder(self._authority.subject, NO_BEGINNING, NO_END)
+        builder = x509.CertificateRevocationListBuilder(self._authority.subject, NO_BEGINNING, NO_END)
         for serial, by in sorted(revoked.items()):
-            one = x509.RevokedCertificateBuilder(serial, self._now())
+            entry = x509.RevokedCertificateBuilder(serial, self._now())
             if by == "desk":
-                one = one.add_extension(x509.CRLReason(x509.ReasonFlags.certificate_hold), critical=False)
-            made = made.add_revoked_certificate(one.build())
-        write_private(self.revoked, made.sign(self._key(), hashes.SHA256()).public_bytes(Encoding.PEM))
+                entry = entry.add_extension(x509.CRLReason(x509.ReasonFlags.certificate_hold), critical=False)
+            builder = builder.add_revoked_certificate(entry.build())
+        write_private(self.revoked, builder.sign(self._key(), hashes.SHA256()).public_bytes(Encoding.PEM))
 
     @property
     def stamp(self) -> tuple[object, ...]:
@@ -426,9 +426,9 @@ def _certificate(path: Path) -> x509.Certificate:
         raise CertificatesBroken(f"{path}: {error}") from None
 
 
-def _revoker(one: x509.RevokedCertificate) -> Revoker:
+def _revoker(entry: x509.RevokedCertificate) -> Revoker:
     try:
-        one.extensions.get_extension_for_class(x509.CRLReason)
+        entry.extensions.get_extension_for_class(x509.CRLReason)
     except x509.ExtensionNotFound:
         return "command"
     return "desk"

@@ -37,10 +37,10 @@ from broker.protocol.link import Address, Link, transient_session_id
 ROUNDS: Final = 101  # as in mosquitto_passwd; more would add nothing, as passwords are 192 random bits
 SALT_BYTES: Final = 12
 
-USERS: Final = "$CONTROL/dynamic-security/v1"
+USERS_TOPIC: Final = "$CONTROL/dynamic-security/v1"
 """Topic of commands to the dynamic-security plugin."""
 
-RESPONSE: Final = f"{USERS}/response"
+RESPONSE_TOPIC: Final = f"{USERS_TOPIC}/response"
 
 USERS_FILE: Final = "users.json"
 """The plugin's file in the store, which stays empty. If it were missing, the plugin could create an administrator."""
@@ -48,15 +48,15 @@ USERS_FILE: Final = "users.json"
 PLUGIN: Final = "mosquitto_dynamic_security.so"
 LIBRARIES: Final = ("/usr/lib", "/usr/local/lib")
 
-REVOKES: Final[Role] = "scorer"
-AT_ONCE: Final = 50
+REVOKING_ROLE: Final[Role] = "scorer"
+DELETED_AT_ONCE: Final = 50
 """How many users are deleted by one message; a thousand would exceed the size limit."""
 
 UNFINISHED_S: Final = 100.0
 """After this time an unfinished connection is gone: Mosquitto closes it after a minute and a half."""
 
 PATIENCE_S: Final = 10.0
-AGAIN_S: Final = 1.0
+RETRY_S: Final = 1.0
 FOLLOW_S: Final = 0.5
 
 
@@ -67,8 +67,8 @@ def acl_file(rights: dict[str, Permissions]) -> bytes:
 
 def with_plugin(rights: dict[str, Permissions]) -> dict[str, Permissions]:
     """Return the permissions if the plugin is loaded: the scorer, and no other user, may send it commands."""
-    may = rights[REVOKES]
-    return rights | {REVOKES: Permissions((*may.publish, USERS), (*may.subscribe, RESPONSE))}
+    may = rights[REVOKING_ROLE]
+    return rights | {REVOKING_ROLE: Permissions((*may.publish, USERS_TOPIC), (*may.subscribe, RESPONSE_TOPIC))}
 
 
 def password_file(credentials: Credentials, users: dict[str, Permissions]) -> bytes:
@@ -110,7 +110,7 @@ def write_configuration(
         write_private(settings.folder / "passwords", password_file(settings.credentials, rights))
     else:
         write_private(store / USERS_FILE, b"{}")
-        for name in COPIED if copies else ():
+        for name in COPIED_FILES if copies else ():
             write_private(settings.folder / name, (certificates.folder / name).read_bytes())
     tls = _tls(settings.folder.absolute() if copies else certificates.folder, store) if certificates else ""
     text = _configuration(settings, port, store, owner or this_user()) + tls
@@ -161,7 +161,7 @@ class MosquittoBroker(Broker):
 
     def __init__(self, settings: MqttBrokerSettings, *, ready_s: float = READY_S) -> None:
         super().__init__(settings, ready_s=ready_s)
-        self._reading: ChildProcess | None = None
+        self._reloading: ChildProcess | None = None
         """The process that may still be reloading after a signal; None if there is none."""
 
     def _command(self, port: int) -> list[str]:
@@ -176,30 +176,30 @@ class MosquittoBroker(Broker):
         have no permissions.
         """
         child, certificates = self._child, self._settings.certificates
-        if child is None or child is self._reading or not super()._reload(pid):
+        if child is None or child is self._reloading or not super()._reload(pid):
             return False
         if certificates:
-            self._reading = child
+            self._reloading = child
             threading.Thread(target=self._follow_up, args=(child, certificates), daemon=True).start()
         return True
 
     def _follow_up(self, child: ChildProcess, certificates: Certificates) -> None:
         """Wait until Mosquitto has reloaded, then close the connections of revoked users. Runs on its own thread."""
         place = self.host, self.port, certificates
-        for pause, step in ((0.0, wait_until_read), (0.0, cut_off_revoked), (UNFINISHED_S, cut_off_revoked)):
+        for pause, step in ((0.0, wait_until_reloaded), (0.0, disconnect_revoked), (UNFINISHED_S, disconnect_revoked)):
             while not child.wait(pause):
                 try:
                     step(*place)
                 except (BrokerError, OSError):
-                    pause = AGAIN_S  # noqa: PLW2901 - repeat this step
+                    pause = RETRY_S  # noqa: PLW2901 - repeat this step
                 else:
                     break
-            if child is self._reading:
-                self._reading = None
+            if child is self._reloading:
+                self._reloading = None
 
 
-def wait_until_read(host: str, port: int, certificates: Certificates) -> None:
-    """Wait until Mosquitto has reloaded its files after a signal. Raises as `cut_off_revoked`.
+def wait_until_reloaded(host: str, port: int, certificates: Certificates) -> None:
+    """Wait until Mosquitto has reloaded its files after a signal. Raises as `disconnect_revoked`.
 
     It accepts no clients while it reloads, and it reloads before it accepts clients that connect after the signal.
     """
@@ -207,36 +207,36 @@ def wait_until_read(host: str, port: int, certificates: Certificates) -> None:
         pass
 
 
-def cut_off_revoked(host: str, port: int, certificates: Certificates) -> None:
+def disconnect_revoked(host: str, port: int, certificates: Certificates) -> None:
     """Close the connections of revoked devices to a Mosquitto that was signalled to reload its files.
 
     Clients that connect after the signal are checked by the new list, but those that had begun to connect before may
     still be accepted by the old one. So call this again after `UNFINISHED_S`. Raises OSError, CertificatesMissing,
     CertificatesBroken.
     """
-    users = [one.user for one in certificates.tables() if one.revoked]
+    users = [certificate.user for certificate in certificates.tables() if certificate.revoked]
     if not users:
         return
     with _connected(host, port, certificates) as link:
-        for begin in range(0, len(users), AT_ONCE):
-            link.publish(USERS, _deletion(users[begin : begin + AT_ONCE]), retain=False)
+        for begin in range(0, len(users), DELETED_AT_ONCE):
+            link.publish(USERS_TOPIC, _deletion(users[begin : begin + DELETED_AT_ONCE]), retain=False)
         if not link.flush(PATIENCE_S):
-            raise TimeoutError(f"the broker at {host}:{port} does not take what it is told")
+            raise TimeoutError(f"the broker at {host}:{port} does not accept commands")
 
 
 @contextmanager
 def _connected(host: str, port: int, certificates: Certificates) -> Iterator[Link]:
     """Connect to the broker as the scorer. Raises TimeoutError if it does not accept the connection."""
-    news: Queue[object] = Queue()
-    address = Address(host, port, REVOKES, "", certificates.ca, identity=certificates.office(REVOKES))
-    link = Link(address, transient_session_id("revoking"), [RESPONSE], news.put, persistent=False)
+    changes: Queue[object] = Queue()
+    address = Address(host, port, REVOKING_ROLE, "", certificates.ca, identity=certificates.office(REVOKING_ROLE))
+    link = Link(address, transient_session_id("revoking"), [RESPONSE_TOPIC], changes.put, persistent=False)
     link.start()
     try:
         while not link.up:
-            news.get(timeout=PATIENCE_S)
+            changes.get(timeout=PATIENCE_S)
         yield link
     except Empty:
-        raise TimeoutError(f"no broker lets us in at {host}:{port}") from None
+        raise TimeoutError(f"no broker at {host}:{port} accepts us") from None
     finally:
         link.stop()
 
@@ -260,11 +260,11 @@ def find_plugin() -> Path:
         for found in (folder / PLUGIN, *sorted(folder.glob(f"*/{PLUGIN}"))):
             if found.is_file():
                 return found
-    raise ProgramMissing(f"mosquitto is there without {PLUGIN}: sudo apt-get install mosquitto")
+    raise ProgramMissing(f"mosquitto is installed without {PLUGIN}: sudo apt-get install mosquitto")
 
 
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
-COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
+COPIED_FILES: Final = (CA, SERVER, SERVER_KEY, REVOKED)
 """The files in the event's `tls` folder that Mosquitto reads itself."""
 
 
@@ -277,9 +277,9 @@ COPIED: Final = (CA, SERVER, SERVER_KEY, REVOKED)
 @click.option("--plain", is_flag=True, help="Without TLS, with the event's passwords: anybody can listen.")
 @click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a hall's broker serves the hall
 @click.option("--port", default=8883, show_default=True, type=click.IntRange(1, 65_535))
-@click.option("--owner", help="User that Mosquitto runs as; the files become his.")
+@click.option("--owner", help="User that Mosquitto runs as, who will own the files.")
 @click.option(
-    "--follow", metavar="SERVICE", help="Go on: write them again, and reload SERVICE, when certificates change."
+    "--follow", metavar="SERVICE", help="Keep running; rewrite the files and reload SERVICE when certificates change."
 )
 def write_hall_files(  # noqa: PLR0913 - one parameter an option
     *,
@@ -296,7 +296,7 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Write what the hall's Mosquitto needs for one event.
 
-    With --follow it learns of each device that is paired or revoked; else run this again, and reload it (SIGHUP).
+    With --follow, keep them up to date as devices are paired or revoked; otherwise run this again, and reload (SIGHUP).
     """
     if plain and follow:
         raise click.UsageError("--follow is for certificates: with --plain there are none")
@@ -314,7 +314,7 @@ def write_hall_files(  # noqa: PLR0913 - one parameter an option
         path = _write_hall(settings, store, owner)
         click.echo(f"Wrote {path}. Start it with: mosquitto -c {path}")
         if follow and certificates:
-            _follow(certificates, settings, lambda: _write_hall(settings, store, owner), follow)
+            _watch_certificates(certificates, settings, lambda: _write_hall(settings, store, owner), follow)
     except BrokerError as error:
         raise click.ClickException(f"{error.code}: {error}") from error
     except (OSError, LookupError, subprocess.CalledProcessError) as error:
@@ -330,7 +330,7 @@ def _write_hall(settings: MqttBrokerSettings, store: Path, owner: str | None) ->
     return path
 
 
-def _follow(
+def _watch_certificates(
     certificates: Certificates, settings: MqttBrokerSettings, write: Callable[[], object], service: str
 ) -> None:
     """Reload the service with the current certificates, and again whenever they change, until something fails.
@@ -338,16 +338,16 @@ def _follow(
     The service manager then restarts this program, which starts from the beginning.
     """
     host = ANY_ADDRESS.get(settings.host, settings.host)
-    known: tuple[object, ...] = ()
-    done = 0.0
+    loaded: tuple[object, ...] = ()
+    disconnected_at = 0.0
     while True:
-        if (stamp := certificates.stamp) != known:
+        if (stamp := certificates.stamp) != loaded:
             write()
             subprocess.run(["systemctl", "reload-or-restart", service], check=True)
-            wait_until_read(host, settings.port, certificates)
-        if stamp != known or time.monotonic() > done + UNFINISHED_S:
-            cut_off_revoked(host, settings.port, certificates)
-            known, done = stamp, time.monotonic()
+            wait_until_reloaded(host, settings.port, certificates)
+        if stamp != loaded or time.monotonic() > disconnected_at + UNFINISHED_S:
+            disconnect_revoked(host, settings.port, certificates)
+            loaded, disconnected_at = stamp, time.monotonic()
         time.sleep(FOLLOW_S)
 
 

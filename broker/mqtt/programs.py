@@ -128,14 +128,14 @@ def kind_of_event(folder: Path) -> Kind | None:
     If it was not recorded, it is the kind whose configuration file is the newest.
     """
     with suppress(OSError, UnicodeDecodeError):
-        if (noted := (folder / KIND_FILE).read_text("ascii").strip()) in get_args(Kind):
-            return cast("Kind", noted)
-    written: tuple[tuple[Kind, Path], ...] = (
+        if (recorded := (folder / KIND_FILE).read_text("ascii").strip()) in get_args(Kind):
+            return cast("Kind", recorded)
+    files: tuple[tuple[Kind, Path], ...] = (
         ("embedded", folder / NATS_CONFIGURATION),
         ("mosquitto", folder / MOSQUITTO_CONFIGURATION),
     )
-    there = [(path.stat().st_mtime_ns, kind) for kind, path in written if path.is_file()]
-    return max(there)[1] if there else None
+    existing = [(path.stat().st_mtime_ns, kind) for kind, path in files if path.is_file()]
+    return max(existing)[1] if existing else None
 
 
 def remember_kind(folder: Path, kind: Kind) -> None:

@@ -68,7 +68,7 @@ IDLE_MS: Final[dict[Role, int]] = {
 }
 """A login session ends after so long without a request. Pages that follow the room send requests all the time."""
 
-WHOLE_MS: Final[dict[Role, int]] = {
+LIFETIME_MS: Final[dict[Role, int]] = {
     "head_arbiter": 16 * HOUR_MS,
     "table_arbiter": 16 * HOUR_MS,
     "organiser": 16 * HOUR_MS,
@@ -79,7 +79,7 @@ WHOLE_MS: Final[dict[Role, int]] = {
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}", re.ASCII)
 """Valid names of accounts, tokens and webhooks."""
 
-LONGEST_FULL: Final = 60
+LONGEST_FULL_NAME: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +161,21 @@ class AuditLog:
         """
         before, number = FIRST_DIGEST, 0
         last = max((entry.number for entry in self.newest(1)), default=0)
-        named: dict[int, WitnessLine] = {}
-        for line in self._store.witnessed():
-            named.setdefault(line.height, line)
+        recorded: dict[int, WitnessLine] = {}
+        for line in self._store.witness_lines():
+            recorded.setdefault(line.height, line)
         for number, entry in enumerate(self.entries(), 1):
             # The last entry may not be in the witness file yet, or a power cut may have lost its line.
-            unnamed = self._store.names_all and (0 not in named or (number < last and number not in named))
-            fault = _fault(number, entry, before, named.get(number))
-            if fault or unnamed:
-                raise _broken(number, fault or "the file beside it does not name it")
+            unrecorded = 0 not in recorded or (number < last and number not in recorded)
+            fault = _fault(number, entry, before, recorded.get(number))
+            if fault or (unrecorded and self._store.witness_is_complete):
+                raise _broken(number, fault or "people.witness does not record it")
             before = entry.digest
             yield entry
-        if (most := max(named, default=0)) > number:
-            raise _broken(number + 1, f"{_entries(number + 1, most)} missing")
+        if (last_recorded := max(recorded, default=0)) > number:
+            raise _broken(number + 1, f"{_entries(number + 1, last_recorded)} missing")
         if not number and self._store.rows(_QUERY.limit(1)):
-            raise _broken(1, "it is empty, and there are accounts")
+            raise _broken(1, "it is empty, although there are accounts")
 
 
 def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None) -> str:
@@ -186,8 +186,8 @@ def _fault(number: int, entry: AuditEntry, before: str, line: WitnessLine | None
     if entry.number > number:
         return f"{_entries(number, entry.number - 1)} missing"
     if entry.number != number or digest_of(before, entry) != entry.digest:
-        return "it is not as it was written"
-    return "another one was there before" if line and line != witness_line(number, entry.digest) else ""
+        return "it has been changed"
+    return "it has been replaced" if line and line != witness_line(number, entry.digest) else ""
 
 
 def _broken(number: int, why: str) -> AuditBroken:
@@ -277,29 +277,29 @@ class Accounts(AuditedStore):
         rows = self._store.rows(select(ACCOUNTS.c.password).where(ACCOUNTS.c.name == name, ACCOUNTS.c.disabled == 0))
         return str(rows[0][0]) if rows else ""
 
-    def who_has(self, name: str, password: str) -> Account | None:
+    def authenticate(self, name: str, password: str) -> Account | None:
         """Return the account for a name and password; None if they do not match or it is disabled.
 
         The check is slow on purpose, and equally slow for unknown names.
         """
         stored = self.password_hash(name)
-        right = verify_password(password, stored or None)
+        matches = verify_password(password, stored or None)
         # Check again, since the account may have been disabled or changed while the hash was computed.
-        if not right or stored != self.password_hash(name):
+        if not matches or stored != self.password_hash(name):
             return None
         return self.get(name)
 
 
 def _checked(name: str, full: str, role: str) -> Account:
-    known = next((one for one in ROLES if one == role), None)
-    if known is None:
+    valid_role = next((one for one in ROLES if one == role), None)
+    if valid_role is None:
         raise BadAccount(f"a role is one of {', '.join(ROLES)}")
     if not NAME.fullmatch(name):
         raise BadAccount("a login name is 1 to 32 lower-case letters, digits, dots, hyphens and _")
     full = " ".join(full.split())
-    if not 1 <= len(full) <= LONGEST_FULL or not full.isprintable():
-        raise BadAccount(f"a full name has 1 to {LONGEST_FULL} printable characters")
-    return Account(name, full, known, disabled=False)
+    if not 1 <= len(full) <= LONGEST_FULL_NAME or not full.isprintable():
+        raise BadAccount(f"a full name has 1 to {LONGEST_FULL_NAME} printable characters")
+    return Account(name, full, valid_role, disabled=False)
 
 
 ACCOUNT_COLUMNS: Final = ("name", "full", "role", "disabled")
@@ -324,7 +324,7 @@ ARGON2_SETTING: Final = RFC_9106_LOW_MEMORY
 _HASHER: Final = PasswordHasher.from_parameters(ARGON2_SETTING)
 
 # One at a time: a hundred people (or one attacker) logging in at once would otherwise take 6 GiB.
-_ONE: Final = threading.Lock()
+_HASHING: Final = threading.Lock()
 
 
 def hash_password(password: str, *, name: str) -> str:
@@ -333,14 +333,14 @@ def hash_password(password: str, *, name: str) -> str:
     if not SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD:
         raise WeakPassword(f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
     if len(set(text)) < SHORTEST_PASSWORD // 3 or text.casefold().strip() == name.casefold():
-        raise WeakPassword("this password is guessed at once")
-    with _ONE:
+        raise WeakPassword("this password is too easy to guess")
+    with _HASHING:
         return _HASHER.hash(text)
 
 
 def verify_password(password: str, stored: str | None) -> bool:
     """Return whether a password matches a stored hash. Without a hash it takes as long and returns False."""
-    with _ONE:
+    with _HASHING:
         try:
             _HASHER.verify(stored or _decoy_hash(), _normal(password[: LONGEST_PASSWORD + 1]))
         except (VerifyMismatchError, InvalidHashError):
@@ -382,8 +382,8 @@ FIRST_DIGEST: Final = "0" * 64
 
 def digest_of(before: str, entry: AuditEntry) -> str:
     """Return the digest of an entry that follows the entry with the digest `before`."""
-    told = json.dumps([before, *entry[:-1]], ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    text = json.dumps([before, *entry[:-1]], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def audit_line(entry: AuditEntry, *, as_csv: bool) -> str:

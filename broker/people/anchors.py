@@ -67,21 +67,21 @@ def check_anchor(folder: Path, typed: str) -> CheckedAnchor:
             place = find_anchor(typed, event, rows, [entry.digest for entry in entries])
         if place is None:
             return CheckedAnchor(None)
-        return CheckedAnchor(place, _changed(journal, place.messages), _first_changed(entries[: place.entries]))
+        return CheckedAnchor(place, _changed_rows(journal, place.messages), _first_changed(entries[: place.entries]))
 
 
-def _changed(journal: Reader, messages: int) -> tuple[Fault, ...]:
+def _changed_rows(journal: Reader, messages: int) -> tuple[Fault, ...]:
     """Return the faults of the first `messages` rows, except those of rows whose original content still counts."""
     found = list[Fault]()
     with closing(journal.intact(found)) as rows:
         for _ in rows:
             pass
     faults = [fault for fault in found if fault.height <= messages and fault.code != LINK_ALTERED]
-    healed = set(_healed(journal)) if faults else set()
-    return tuple(journal.identify_faults(fault for fault in faults if fault.height not in healed))
+    repaired = set(_repaired_heights(journal)) if faults else set()
+    return tuple(journal.identify_faults(fault for fault in faults if fault.height not in repaired))
 
 
-def _healed(journal: Reader) -> Iterator[int]:
+def _repaired_heights(journal: Reader) -> Iterator[int]:
     """Yield the heights of altered rows for which the content that now counts matches their original link."""
     written = {row[0]: (row[1], row[6]) for row in journal.whole_rows()}
     written[0] = 0, FIRST_LINK

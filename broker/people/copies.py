@@ -19,14 +19,14 @@ from broker.people.database import (
     PeopleDatabase,
     SqlitePeople,
     all_rows,
-    put_all,
+    insert_all,
 )
 from broker.people.errors import PeopleError, PeopleStoreBroken
 from broker.store import connection_parameters, copy_file, database_of, event_name
 
 MOVED, UNUSED = ".moved", ".unused"
 
-HERE: Final = "(command)"
+COMMAND_USER: Final = "(command)"
 
 
 def open_people(folder: Path, now: int) -> PeopleDatabase:
@@ -38,12 +38,12 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
         place = database_of(folder)
         if place is None:
             return SqlitePeople(folder / PEOPLE_FILE, folder / PEOPLE_WITNESS)
-        told, event = connection_parameters(place, folder), event_name(folder)
+        parameters, event = connection_parameters(place, folder), event_name(folder)
     except StoreError as error:
         raise PeopleStoreBroken(str(error)) from None
     from broker.people.postgresql import PostgresPeople  # noqa: PLC0415 - load the driver only if needed
 
-    store = PostgresPeople(told, event, folder / PEOPLE_WITNESS)
+    store = PostgresPeople(parameters, event, folder / PEOPLE_WITNESS)
     try:
         if (folder / PEOPLE_FILE).exists():
             import_people(folder, store, now)
@@ -55,18 +55,18 @@ def open_people(folder: Path, now: int) -> PeopleDatabase:
 
 def import_people(folder: Path, store: PeopleDatabase, now: int) -> None:
     """Import the folder's own accounts into an empty store, or put the file aside. Raises PeopleStoreBroken."""
-    with closing(SqlitePeople(folder / PEOPLE_FILE)) as own, own.commit() as mine:
-        rows = all_rows(mine)
+    with closing(SqlitePeople(folder / PEOPLE_FILE)) as own, own.commit() as own_sql:
+        rows = all_rows(own_sql)
         with store.commit() as sql:
             if _empty(sql):
-                put_all(sql, rows)
+                insert_all(sql, rows)
                 if all_rows(sql) != rows:
                     raise PeopleStoreBroken("the people do not read back as they were copied: nothing was moved")
-            known = has_log(store, AuditLog(own).newest(1)[0] if rows["audit"] else None)
-            if not known:
-                AuditLog(store).note(now, HERE, "people_put_aside", f"{PEOPLE_FILE}{UNUSED}")
-    _rename_file(folder, MOVED if known else UNUSED)
-    if not known:
+            contained = contains_log(store, AuditLog(own).newest(1)[0] if rows["audit"] else None)
+            if not contained:
+                AuditLog(store).note(now, COMMAND_USER, "people_put_aside", f"{PEOPLE_FILE}{UNUSED}")
+    _rename_file(folder, MOVED if contained else UNUSED)
+    if not contained:
         (folder / PEOPLE_WITNESS).unlink(missing_ok=True)  # it belongs to the log that was put aside
 
 
@@ -74,14 +74,14 @@ def _empty(sql: Connection) -> bool:
     return all(sql.execute(select(table).limit(1)).first() is None for table in TABLES)
 
 
-def has_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
+def contains_log(store: PeopleDatabase, last: AuditEntry | None) -> bool:
     """Return whether a store's log contains another log whose last entry is `last`. A digest covers all before it."""
     if last is None:
         return True
     return store.rows(select(AUDIT.c.digest).where(AUDIT.c.number == last.number)) == [(last.digest,)]
 
 
-def _rename_file(folder: Path, end: str) -> None:
+def _rename_file(folder: Path, suffix: str) -> None:
     """Rename `people.sqlite` to the first free name, after merging its write-ahead log into it."""
     path = folder / PEOPLE_FILE
     try:
@@ -89,7 +89,7 @@ def _rename_file(folder: Path, end: str) -> None:
             whole.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:
         raise PeopleStoreBroken(f"{path}: {error}") from None
-    names = (f"{PEOPLE_FILE}{end}" + (f"-{again}" if again else "") for again in range(1000))
+    names = (f"{PEOPLE_FILE}{suffix}" + (f"-{attempt}" if attempt else "") for attempt in range(1000))
     path.rename(next(folder / name for name in names if not (folder / name).exists()))
 
 
@@ -99,10 +99,10 @@ def name_copied(folder: Path) -> None:
     Raises PeopleStoreBroken.
     """
     with closing(SqlitePeople(folder / PEOPLE_FILE)) as store:
-        store.name_entries(folder / PEOPLE_WITNESS, anew=True)
+        store.witness_entries(folder / PEOPLE_WITNESS, rewrite=True)
 
 
-CLOSING: Final = ("account_disabled", "password_set", "sessions_ended", "token_revoked")
+LOCKOUTS: Final = ("account_disabled", "password_set", "sessions_ended", "token_revoked")
 """Actions that lock somebody out."""
 
 
@@ -115,11 +115,11 @@ def copy_people(folder: Path, target: Path, now: int = 0) -> None:
         return
     with closing(open_people(folder, now)) as store, store.commit() as sql:
         rows = all_rows(sql)
-    fresh = target / f"{PEOPLE_FILE}.rows"
-    with closing(SqlitePeople(fresh)) as new, new.commit() as sql:
-        put_all(sql, rows)
-    copy_file(fresh, target / PEOPLE_FILE)
-    fresh.unlink()
+    temporary = target / f"{PEOPLE_FILE}.rows"
+    with closing(SqlitePeople(temporary)) as new, new.commit() as sql:
+        insert_all(sql, rows)
+    copy_file(temporary, target / PEOPLE_FILE)
+    temporary.unlink()
 
 
 def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int) -> str:
@@ -132,30 +132,30 @@ def restore_people(folder: Path, restored: Path, newer: Iterable[Path], now: int
     path = folder / PEOPLE_FILE
     if not path.exists():
         return ""
-    taken = next((copy for copy in newer if _goes_on(copy / PEOPLE_FILE, path)), restored)
-    if taken != restored:
-        copy_file(taken / PEOPLE_FILE, path)
+    source = next((copy for copy in newer if _continues_log(copy / PEOPLE_FILE, path)), restored)
+    if source != restored:
+        copy_file(source / PEOPLE_FILE, path)
     with closing(SqlitePeople(path)) as store:
         with store.commit() as sql:
             sql.execute(delete(SESSIONS))
-            AuditLog(store).note(now, HERE, "people_restored", taken.name)
-        store.name_entries(folder / PEOPLE_WITNESS, anew=True)
-    return taken.name
+            AuditLog(store).note(now, COMMAND_USER, "people_restored", source.name)
+        store.witness_entries(folder / PEOPLE_WITNESS, rewrite=True)
+    return source.name
 
 
-def _goes_on(path: Path, older: Path) -> bool:
+def _continues_log(path: Path, older: Path) -> bool:
     """Return whether a copy's audit log is intact and continues an older one."""
-    beside = older.with_name(f".{PEOPLE_FILE}.newer")
+    temporary = older.with_name(f".{PEOPLE_FILE}.newer")
     try:
-        copy_file(path, beside)
-        with closing(SqlitePeople(older)) as before, closing(SqlitePeople(beside)) as after:
+        copy_file(path, temporary)
+        with closing(SqlitePeople(older)) as before, closing(SqlitePeople(temporary)) as after:
             last = AuditLog(before).newest(1)
-            return bool(list(AuditLog(after).checked())) and has_log(after, last[0] if last else None)
+            return bool(list(AuditLog(after).checked())) and contains_log(after, last[0] if last else None)
     except (PeopleError, OSError, sqlite3.Error):
         return False
     finally:
         for end in ("", "-wal", "-shm"):
-            beside.with_name(f"{beside.name}{end}").unlink(missing_ok=True)
+            temporary.with_name(f"{temporary.name}{end}").unlink(missing_ok=True)
 
 
 class ClosedAccounts:
@@ -171,4 +171,4 @@ class ClosedAccounts:
         query = select(AUDIT.c.number, AUDIT.c.action).where(AUDIT.c.number > self._seen)
         rows = self._store.rows(query.order_by(AUDIT.c.number))
         self._seen = max((number for number, _ in rows), default=self._seen)
-        return any(action in CLOSING for _, action in rows)
+        return any(action in LOCKOUTS for _, action in rows)

@@ -118,10 +118,10 @@ WEBHOOKS: Final = _table(
     Column("due_at", BIG),
     Column("failure", Text),
 )
-LATER: Final = (TOKENS, WEBHOOKS)
+ADDED_LATER: Final = (TOKENS, WEBHOOKS)
 """Tables added since version 1, which programs of that version can do without."""
 
-TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS, *LATER)
+TABLES: Final = (ACCOUNTS, SESSIONS, AUDIT, ORDERS, KEYINGS, *ADDED_LATER)
 """All tables of an event, in an order that satisfies foreign keys when they are copied."""
 
 APPEND_ONLY: Final = (AUDIT, ORDERS, KEYINGS)
@@ -143,14 +143,14 @@ class PeopleDatabase:
 
     BEGIN = "BEGIN"
 
-    names_all = False
+    witness_is_complete = False
     """Whether the witness file must record every entry. With PostgreSQL another scorer's file may record some."""
 
     def __init__(self, engine: Engine, witness: Path | None = None) -> None:
         """Use an engine, and a witness file that records entries of the audit log too (broker/store/records.py)."""
         self._engine, self._lock, self._closed = engine, threading.RLock(), False
         self._commit: Connection | None = None
-        self._witness, self._noted = witness, list[WitnessLine]()
+        self._witness, self._pending = witness, list[WitnessLine]()
 
     def close(self) -> None:
         """Close the database; may be called twice."""
@@ -160,25 +160,25 @@ class PeopleDatabase:
 
     def note(self, line: WitnessLine) -> None:
         """Record an entry of the audit log in the witness file once it is committed. Only inside `commit`."""
-        self._noted.append(line)
+        self._pending.append(line)
 
-    def witnessed(self) -> list[WitnessLine]:
+    def witness_lines(self) -> list[WitnessLine]:
         """Return all lines of the witness file."""
         return [*Witness(self._witness, read_only=True).lines()] if self._witness else []
 
-    def _tell_witness(self) -> None:
+    def _write_witness(self) -> None:
         """Write pending lines to the witness file. If that fails, they are written after the next commit."""
-        if not self._witness or not self._noted:
-            self._noted.clear()
+        if not self._witness or not self._pending:
+            self._pending.clear()
             return
         with closing(Witness(self._witness)) as witness:
-            lines, last = self._noted, witness.last()
+            lines, last = self._pending, witness.last()
             if last and last.height >= lines[0].height:  # written by another process, or before a restart
-                named = {*witness.lines()}
-                lines = [line for line in lines if line not in named]
+                written = {*witness.lines()}
+                lines = [line for line in lines if line not in written]
             if witness.append(lines):
                 witness.sync()
-                self._noted.clear()
+                self._pending.clear()
 
     def rows(self, query: sa.Executable) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a query. Raises PeopleStoreBroken."""
@@ -195,18 +195,18 @@ class PeopleDatabase:
             if self._commit:
                 yield connection
                 return
-            before = len(self._noted)
+            before = len(self._pending)
             try:
                 with transaction(connection, self.BEGIN):
                     self._commit = connection
                     self._exclude_others(connection)
                     yield connection
             except BaseException:
-                del self._noted[before:]
+                del self._pending[before:]
                 raise
             finally:
                 self._commit = None
-            self._tell_witness()
+            self._write_witness()
 
     def _exclude_others(self, connection: Connection) -> None:
         """Wait for other commits to end, if beginning the transaction does not do that."""
@@ -241,21 +241,21 @@ class SqlitePeople(PeopleDatabase):
             raise PeopleStoreBroken(f"{path}: {reason(error)}") from None
         if version != str(VERSION):
             raise PeopleStoreBroken(f"{path} is of version {version}, not {VERSION}")
-        self.names_all = witness is not None
+        self.witness_is_complete = witness is not None
         if witness:
-            self.name_entries(witness)
+            self.witness_entries(witness)
 
-    def name_entries(self, witness: Path, *, anew: bool = False) -> None:
+    def witness_entries(self, witness: Path, *, rewrite: bool = False) -> None:
         """Record the last entry in the witness file, since a power cut may have lost its line.
 
-        For a log written by older programs, or with `anew`, all entries are recorded. Raises PeopleStoreBroken.
+        For a log written by older programs, or with `rewrite`, all entries are recorded. Raises PeopleStoreBroken.
         """
         query = sa.select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc())
         with self.commit() as connection:
             old = not connection.execute(sa.text("SELECT value FROM about WHERE key = 'witness'")).first()
-            if old or anew:
+            if old or rewrite:
                 with closing(Witness(witness)) as file:
-                    if anew or file.last() is None:
+                    if rewrite or file.last() is None:
                         file.rewrite(reversed([witness_line(*row) for row in connection.execute(query)]))
                     file.append([START])
                     file.sync()
@@ -282,7 +282,7 @@ def all_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
-def put_all(connection: Connection, rows: dict[str, list[tuple[object, ...]]]) -> None:
+def insert_all(connection: Connection, rows: dict[str, list[tuple[object, ...]]]) -> None:
     """Insert all rows into empty tables."""
     for table in TABLES:
         for row in rows[table.name]:

@@ -8,11 +8,11 @@ class PeopleError(CodedError, code="people_error"):
 
 
 class BadAccount(PeopleError, ValueError, code="bad_account"):
-    """A login name, a full name or a role that there cannot be."""
+    """The login name, full name or role is not valid."""
 
 
 class AccountTaken(PeopleError, ValueError, code="account_taken"):
-    """There is an account of this name; names are never used again, or the audit log would speak of two people."""
+    """There is already an account of this name; names are never reused, because the audit log refers to them."""
 
 
 class AccountUnknown(PeopleError, LookupError, code="account_unknown"):
@@ -20,35 +20,35 @@ class AccountUnknown(PeopleError, LookupError, code="account_unknown"):
 
 
 class LastHeadArbiter(PeopleError, ValueError, code="last_head_arbiter"):
-    """Without a head arbiter nobody could let anybody in again."""
+    """The only head arbiter cannot be disabled, because then nobody could manage accounts."""
 
 
 class WeakPassword(PeopleError, ValueError, code="weak_password"):
-    """A password that is too short, too long, or the name itself."""
+    """The password is too short, too long, too simple, or the login name itself."""
 
 
 class LoginRefused(PeopleError, PermissionError, code="login_refused", status=401):
-    """Name and password do not belong together; it is never said which of them is wrong."""
+    """The name or the password is wrong; which of them is never disclosed."""
 
 
 class LoginDelayed(PeopleError, PermissionError, code="login_delayed", status=429):
-    """Too many tries; `wait_s` says after how many seconds another is heard."""
+    """Too many attempts to log in; another is accepted after `wait_s` seconds."""
 
     def __init__(self, wait_s: int) -> None:
-        super().__init__(f"too many tries; the next is heard in {wait_s} s")
+        super().__init__(f"too many attempts; try again in {wait_s} s")
         self.wait_s = wait_s
 
 
 class LinkSpent(PeopleError, PermissionError, code="link_spent"):
-    """The link of the first start was used, has run out, or was never one."""
+    """The link of the first start was used, has expired or is not valid."""
 
 
 class BadToken(PeopleError, ValueError, code="bad_token"):
-    """A name or a role that a token cannot have."""
+    """The token's name or role is not valid."""
 
 
 class TokenTaken(PeopleError, ValueError, code="token_taken"):
-    """There is a token of this name; names are never used again, as the audit log names them."""
+    """There is already a token of this name; names are never reused, because the audit log refers to them."""
 
 
 class TokenUnknown(PeopleError, LookupError, code="token_unknown", status=401):
@@ -56,11 +56,11 @@ class TokenUnknown(PeopleError, LookupError, code="token_unknown", status=401):
 
 
 class BadWebhook(PeopleError, ValueError, code="bad_webhook"):
-    """A name that a webhook cannot have, or an address to which nothing is sent."""
+    """The webhook's name or address is not valid, or there are too many webhooks."""
 
 
 class WebhookTaken(PeopleError, ValueError, code="webhook_taken"):
-    """There is a webhook of this name."""
+    """There is already a webhook of this name."""
 
 
 class WebhookUnknown(PeopleError, LookupError, code="webhook_unknown"):
@@ -68,28 +68,28 @@ class WebhookUnknown(PeopleError, LookupError, code="webhook_unknown"):
 
 
 class BadOrder(PeopleError, ValueError, code="bad_order"):
-    """An order that cannot be given: to no table, without a reason, or of a kind that does not exist."""
+    """The order cannot be given: it has no table, no reason or an unknown kind."""
 
 
 class OrderGivenBefore(PeopleError, ValueError, code="order_given_before", status=409):
-    """The form of an order was sent before. `same`: whether it contained the same order."""
+    """The form of this order was already submitted. `same` tells whether it contained the same order."""
 
     def __init__(self, *, same: bool) -> None:
-        super().__init__("this form has given its order already; nothing was given again")
+        super().__init__("this form has already been submitted; its order was not given again")
         self.same = same
 
 
 class OrderUnsent(PeopleError, ConnectionError, code="order_unsent", status=503):
-    """The desk is not connected with the broker: no table can hear the order, and none will later."""
+    """The desk is not connected to the broker, so the order was not sent and will not be sent later."""
 
 
 class TablesUnheard(PeopleError, ConnectionError, code="tables_unheard", status=503):
-    """None of an order's tables has said anything since this scorer began: what it would obey is not known."""
+    """None of the order's tables has sent a message since the scorer started, so the next order number is unknown."""
 
 
 class PeopleStoreBroken(PeopleError, OSError, code="people_store_broken"):
-    """`people.sqlite`, or the tables of people in PostgreSQL, cannot be read or written, or are of another version."""
+    """`people.sqlite`, or the tables of people in PostgreSQL, cannot be read or written, or have another version."""
 
 
 class AuditBroken(PeopleError, ValueError, code="audit_broken"):
-    """The chain of the audit log does not hold: an entry was changed, taken out or put in."""
+    """The audit log's chain of digests is broken: an entry was changed, removed or inserted."""

@@ -23,7 +23,7 @@ from typing import Any, Final
 from sqlalchemy import delete, insert, select, update
 
 from broker.files import write_private
-from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, WHOLE_MS, Account, Accounts, Actor, AuditLog
+from broker.people.accounts import ACCOUNT_COLUMNS, IDLE_MS, LIFETIME_MS, Account, Accounts, Actor, AuditLog
 from broker.people.copies import open_people
 from broker.people.database import ACCOUNTS, SESSIONS, PeopleDatabase
 from broker.people.errors import LinkSpent, LoginDelayed, LoginRefused
@@ -54,7 +54,7 @@ class LoginSession:
         """Return whether the session has expired. A session from the future (after a clock change) has expired too."""
         role = self.account.role
         idle = now - self.seen_at > IDLE_MS[role]
-        return idle or not -SEEN_EVERY_MS <= now - self.made_at <= WHOLE_MS[role]
+        return idle or not -SEEN_EVERY_MS <= now - self.made_at <= LIFETIME_MS[role]
 
 
 class Authentication:
@@ -101,7 +101,7 @@ class Authentication:
         fresh = link is not None and self.clock() <= link[1] and hmac.compare_digest(token_hash(token), link[0])
         if not fresh or self.accounts.any():
             raise LinkSpent(
-                "this link was used, has run out, or was never one: `homologue event people add` makes accounts"
+                "this link was used, has expired or is not valid: `homologue event people add` creates accounts"
             )
 
     def welcome(self, token: str, name: str, full: str, password: str, address: str) -> Account:
@@ -121,19 +121,19 @@ class Authentication:
 
         Raises LoginDelayed, LoginRefused.
         """
-        now, known = self.clock(), self._mark_of(name, browser)
+        now, mark = self.clock(), self._browser_nonce(name, browser)
         with self._counting:  # count simultaneous attempts before the first is answered
-            if wait := self._throttle.wait_ms(name, address, now, known):
+            if wait := self._throttle.wait_ms(name, address, now, mark):
                 raise LoginDelayed(-(-wait // 1000))
-            self._throttle.failed(name, address, now, known)
-        account = self.accounts.who_has(name, password)
+            self._throttle.count_attempt(name, address, now, mark)
+        account = self.accounts.authenticate(name, password)
         if account is None:
             # An unknown name is not recorded: people type passwords into the wrong field.
-            known = name if any(one.name == name for one in self.accounts.all()) else ""
-            self.audit.note(now, "", "login_refused", known, address=address)
-            raise LoginRefused("name and password do not belong together")
+            known_name = name if any(one.name == name for one in self.accounts.all()) else ""
+            self.audit.note(now, "", "login_refused", known_name, address=address)
+            raise LoginRefused("the name or the password is wrong")
         with self._counting:
-            self._throttle.succeeded(name, address, known)
+            self._throttle.succeeded(name, address, mark)
         return self.admit(account, agent=agent, address=address)
 
     def with_mark(self, account: Account, browser: str) -> str:
@@ -142,22 +142,22 @@ class Authentication:
         A mark only identifies a known browser and gives no access. It is computed from the account's password hash, so
         nothing has to be stored, and a new password invalidates it.
         """
-        if self._mark_of(account.name, browser):
+        if self._browser_nonce(account.name, browser):
             return browser
         nonce = secrets.token_hex(BROWSER_MARK_BYTES)
-        had = [mark for mark in browser.split(".") if BROWSER_MARK.fullmatch(mark)]
-        return ".".join([*had, f"{nonce}-{self._seal_of(account.name, nonce)}"][-MOST_BROWSER_MARKS:])
+        marks = [mark for mark in browser.split(".") if BROWSER_MARK.fullmatch(mark)]
+        return ".".join([*marks, f"{nonce}-{self._mark_signature(account.name, nonce)}"][-MOST_BROWSER_MARKS:])
 
-    def _mark_of(self, name: str, browser: str) -> str:
+    def _browser_nonce(self, name: str, browser: str) -> str:
         """Return the nonce of the browser's valid mark for a name; empty if it has none."""
         for mark in browser.split(".")[:MOST_BROWSER_MARKS]:
-            nonce, _, seal = mark.partition("-")
-            right = self._seal_of(name, nonce) if BROWSER_MARK.fullmatch(mark) else ""
-            if right and hmac.compare_digest(seal, right):
+            nonce, _, signature = mark.partition("-")
+            expected = self._mark_signature(name, nonce) if BROWSER_MARK.fullmatch(mark) else ""
+            if expected and hmac.compare_digest(signature, expected):
                 return nonce
         return ""
 
-    def _seal_of(self, name: str, nonce: str) -> str:
+    def _mark_signature(self, name: str, nonce: str) -> str:
         secret = self.accounts.password_hash(name)
         return (
             hmac.new(secret.encode(), f"browser {name} {nonce}".encode(), hashlib.sha256).hexdigest() if secret else ""
@@ -186,7 +186,7 @@ class Authentication:
         if session.agent != agent_hash(agent):
             self._end(session, now, "session_moved", address)
             return None
-        self.sessions.used(session, now)
+        self.sessions.touch(session, now)
         return session
 
     def goes_on(self, session: LoginSession) -> bool:
@@ -195,7 +195,7 @@ class Authentication:
         now = self.clock()
         if found is None or found.has_ended(now):
             return False
-        self.sessions.used(found, now)
+        self.sessions.touch(found, now)
         return True
 
     def log_out(self, session: LoginSession, address: str) -> None:
@@ -242,7 +242,7 @@ class LoginSessions:
         query = _QUERY.where(SESSIONS.c.name == name).order_by(SESSIONS.c.made_at.desc())
         return [_session(row) for row in self._store.rows(query)]
 
-    def used(self, session: LoginSession, now: int) -> None:
+    def touch(self, session: LoginSession, now: int) -> None:
         """Record that a session was used, at most once in `SEEN_EVERY_MS`."""
         if now - session.seen_at >= SEEN_EVERY_MS:
             with self._store.commit() as sql:
@@ -275,13 +275,13 @@ LOGIN_WINDOW_MS: Final = 15 * 60 * 1000
 MOST_LOGIN_KEYS: Final = 10_000
 """Most keys counted. The oldest are dropped, so that an attacker with many names cannot exhaust memory."""
 
-OF_BOTH, OF_ADDRESS, OF_NAME = 5, 30, 60
+PAIR_LIMIT, ADDRESS_LIMIT, NAME_LIMIT = 5, 30, 60
 """Failed attempts within the window after which further ones are rejected: name and address, address, and name."""
 
-OF_BROWSER: Final = 10
+BROWSER_LIMIT: Final = 10
 """The same limit for a person in a browser with their mark, independent of attempts elsewhere."""
 
-OF_FRESH_NETWORK: Final = 3
+NETWORK_LIMIT: Final = 3
 """Attempts allowed from each network even if the name is at its limit, so that its owner can use a new telephone."""
 
 LoginKey = tuple[str | None, str | None]
@@ -316,7 +316,7 @@ class LoginThrottle(RecentFailures):
             del limits[name, None]
         return max((self._wait(key, limit, now) for key, limit in limits.items()), default=0)
 
-    def failed(self, name: str, address: str, now: int, browser: str = "") -> None:
+    def count_attempt(self, name: str, address: str, now: int, browser: str = "") -> None:
         """Count an attempt. Call it before checking the password, so that simultaneous attempts are all counted."""
         for key, limit in _limits(name, address, browser).items():
             self._count(key, limit, now)
@@ -328,15 +328,15 @@ class LoginThrottle(RecentFailures):
             return
         self._failures.pop((name, address), None)
         for key in ((name, None), (None, address), (None, network_of(address))):
-            if kept := self._failures.get(key):
-                kept.pop()
+            if failures := self._failures.get(key):
+                failures.pop()
 
 
 def _limits(name: str, address: str, browser: str) -> dict[LoginKey, int]:
     if browser:
-        return {(name, browser): OF_BROWSER}
-    of_others = {(None, address): OF_ADDRESS, (name, None): OF_NAME, (None, network_of(address)): OF_FRESH_NETWORK}
-    return {(name, address): OF_BOTH, **of_others}
+        return {(name, browser): BROWSER_LIMIT}
+    of_others = {(None, address): ADDRESS_LIMIT, (name, None): NAME_LIMIT, (None, network_of(address)): NETWORK_LIMIT}
+    return {(name, address): PAIR_LIMIT, **of_others}
 
 
 def network_of(address: str) -> str:

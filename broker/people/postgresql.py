@@ -16,9 +16,9 @@ from sqlalchemy.schema import CreateSchema
 
 from broker.errors import StoreError
 from broker.people.database import (
+    ADDED_LATER,
     APPEND_ONLY,
     APPEND_ONLY_TEXT,
-    LATER,
     PATIENCE_S,
     SESSIONS,
     TABLES,
@@ -50,7 +50,7 @@ class PostgresPeople(PeopleDatabase):
             self.close()
             cause = error.__cause__
             if isinstance(cause, DBAPIError) and isinstance(cause.orig, InsufficientPrivilege):
-                raise PeopleStoreBroken(f"the tables of people are another user's to make: {error}") from None
+                raise PeopleStoreBroken(f"only another database user may create these tables: {error}") from None
             raise
 
     def _session(self) -> psycopg.Connection:
@@ -69,17 +69,17 @@ class PostgresPeople(PeopleDatabase):
 
 
 SCHEMA: Final = "homologue_people"
-OURS: Final = "current_setting('homologue.event')"
+CURRENT_EVENT: Final = "current_setting('homologue.event')"
 SHARED: Final = sa.MetaData(schema=SCHEMA)
 ABOUT: Final = sa.Table("about", SHARED, Column("version", sa.Integer, nullable=False))
 
 
-def _shared(table: sa.Table, *constraints: sa.Constraint) -> sa.Table:
+def _shared_table(table: sa.Table, *constraints: sa.Constraint) -> sa.Table:
     """Return the table that holds the rows of all events, with the event as part of its key."""
     return sa.Table(
         f"all_{table.name}",
         SHARED,
-        Column("event", Text, primary_key=True, server_default=sa.text(OURS)),
+        Column("event", Text, primary_key=True, server_default=sa.text(CURRENT_EVENT)),
         *(
             Column(one.name, one.type, primary_key=one.primary_key, nullable=False, server_default=one.server_default)
             for one in table.c
@@ -90,11 +90,11 @@ def _shared(table: sa.Table, *constraints: sa.Constraint) -> sa.Table:
 
 
 ACCOUNT_KEY: Final = [f"{SCHEMA}.all_accounts.event", f"{SCHEMA}.all_accounts.name"]
-FURTHER: Final = {SESSIONS: [sa.ForeignKeyConstraint(["event", "name"], ACCOUNT_KEY)]}
-ALL: Final = {table: _shared(table, *FURTHER.get(table, [])) for table in TABLES}
-make_append_only(SHARED, [ALL[table] for table in APPEND_ONLY], APPEND_ONLY_TEXT)
+CONSTRAINTS: Final = {SESSIONS: [sa.ForeignKeyConstraint(["event", "name"], ACCOUNT_KEY)]}
+SHARED_TABLES: Final = {table: _shared_table(table, *CONSTRAINTS.get(table, [])) for table in TABLES}
+make_append_only(SHARED, [SHARED_TABLES[table] for table in APPEND_ONLY], APPEND_ONLY_TEXT)
 
-ONE_AT_A_TIME: Final = 0x686F6D6F70656F
+SCHEMA_LOCK: Final = 0x686F6D6F70656F
 """Advisory lock under which the tables are created: "homopeo" in ASCII."""
 
 
@@ -103,7 +103,7 @@ def ensure_people_schema(connection: Connection) -> None:
     if _version(connection) == VERSION and not _missing(connection):
         return
     with transaction(connection):
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ONE_AT_A_TIME)))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(SCHEMA_LOCK)))
         found = _version(connection)
         if found not in {0, VERSION}:
             raise PeopleStoreBroken(f"the tables of people are of version {found}, not {VERSION}")
@@ -112,8 +112,8 @@ def ensure_people_schema(connection: Connection) -> None:
 
 def _missing(connection: Connection) -> list[sa.Table]:
     """Return the later tables that this database does not have yet."""
-    names = {table: f"{SCHEMA}.{ALL[table].name}" for table in LATER}
-    return [one for one in LATER if connection.execute(sa.select(sa.func.to_regclass(names[one]))).scalar() is None]
+    found = {table: sa.func.to_regclass(f"{SCHEMA}.{SHARED_TABLES[table].name}") for table in ADDED_LATER}
+    return [table for table in ADDED_LATER if connection.execute(sa.select(found[table])).scalar() is None]
 
 
 def _version(connection: Connection) -> int:
@@ -132,9 +132,10 @@ def _make_tables(connection: Connection, *, fresh: bool) -> None:
         connection.execute(sa.insert(ABOUT).values(version=VERSION))
     else:
         for table in missing:
-            ALL[table].create(connection)
+            SHARED_TABLES[table].create(connection)
     for table in missing:
         columns = ", ".join(f'"{column.name}"' for column in table.c)
         connection.exec_driver_sql(
-            f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} FROM {SCHEMA}.all_{table.name} WHERE event = {OURS}"  # noqa: S608 - constant names
+            f"CREATE VIEW {SCHEMA}.{table.name} AS SELECT {columns} "  # noqa: S608 - constant names
+            f"FROM {SCHEMA}.all_{table.name} WHERE event = {CURRENT_EVENT}"
         )

@@ -84,7 +84,7 @@ class Tokens(AuditedStore):
         """Revoke a token. Raises TokenUnknown."""
         with self._store.commit() as sql:
             if not sql.execute(_TOKENS.where(TOKENS.c.name == name, TOKENS.c.revoked == 0)).first():
-                raise TokenUnknown(f"there is no token {name[:40]!r} that opens anything")
+                raise TokenUnknown(f"there is no token {name[:40]!r} that is valid")
             sql.execute(update(TOKENS).where(TOKENS.c.name == name).values(revoked=1))
             self._note(by, "token_revoked", name)
 
@@ -157,7 +157,7 @@ class Webhooks(AuditedStore):
         secret = secrets.token_hex(32)
         with self._store.commit() as sql:
             known = self.all()
-            if any(one.name == name for one in known):
+            if any(hook.name == name for hook in known):
                 raise WebhookTaken(f"there is a webhook {name!r} already: remove it first")
             if len(known) >= MOST_HOOKS:
                 raise BadWebhook(f"an event has at most {MOST_HOOKS} webhooks")
@@ -192,7 +192,7 @@ class Webhooks(AuditedStore):
     def due(self) -> list[Webhook]:
         """Return the webhooks whose message is due. A clock that was set back does not delay them."""
         now = self._clock()
-        return [one for one in self.all() if one.delivery and not 0 < one.due_at - now <= PAUSES_MS[-1]]
+        return [hook for hook in self.all() if hook.delivery and not 0 < hook.due_at - now <= PAUSES_MS[-1]]
 
     def tried(self, hook: Webhook, failure: str) -> None:
         """Record the result of an attempt; an empty `failure` means that it was delivered."""
@@ -224,7 +224,7 @@ def check_url(url: str) -> None:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise BadWebhook(f"{url[:LONGEST_URL]!r} is no address") from None
+        raise BadWebhook(f"{url[:LONGEST_URL]!r} is not an address") from None
     if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url or not host:
         raise BadWebhook(f"an address has at most {LONGEST_URL} ASCII characters and a host")
     if parts.username is not None or parts.fragment:

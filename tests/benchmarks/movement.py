@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from broker.event.movement import MovementOrder, NumberedPlay, check_movement, make_movement, measure_movement
-from broker.event.movement.plays import lay_out, numbered_plays
+from broker.event.movement.plays import numbered_plays, sittings_of
 
 SECONDS: Final = 20.0
 ORDERS: Final = (MovementOrder(64, 16, 8), MovementOrder(64, 16, 8, deals_per_round=4))
@@ -20,7 +20,7 @@ def searched(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
 
 def random_seating(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
     """Return the best of many: the fewest rules broken, then the fewest repeated meetings and comparisons."""
-    chance, sittings = Random(1), lay_out(order)
+    chance, sittings = Random(1), sittings_of(order)
     end = time.monotonic() + seconds
     best: tuple[tuple[int, int], tuple[NumberedPlay, ...]] | None = None
     while best is None or time.monotonic() < end:

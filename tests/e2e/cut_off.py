@@ -1,7 +1,7 @@
 """Run `homologue` as on a machine whose network may be cut: `python -m tests.e2e.cut_off FILE ARGUMENT...`.
 
-No connection is made to the ports that stand in the file, while they stand there. While PATIENT stands there too, a
-standby takes nobody for gone who is only slow: a busy machine may not answer for longer than a standby waits.
+No connections are possible to the ports that are currently listed in the file. While it also contains PATIENT, a
+standby waits indefinitely, because the other scorer may be slow on a busy machine.
 """
 
 import socket
@@ -23,13 +23,13 @@ connect = socket.create_connection
 
 
 def main(file: Path) -> None:
-    """Run `homologue` with what is left of the command line."""
+    """Run `homologue` with the remaining arguments."""
     silent, look = Takeover.silent, LeaseRequest.look
 
     def words() -> list[str]:
         return file.read_text("ascii").split()
 
-    def create_connection(address: tuple[str, int], *rest: Any, **named: Any) -> socket.socket:  # noqa: ANN401 - as the real one
+    def create_connection(address: tuple[str, int], *rest: Any, **named: Any) -> socket.socket:  # noqa: ANN401 - as the original
         if str(address[1]) in words():
             raise OSError("the network is cut")
         made = connect(address, *rest, **named)
@@ -37,7 +37,7 @@ def main(file: Path) -> None:
         return made
 
     def watch(made: socket.socket, port: str) -> None:
-        """End a connection that was made before the network was cut. `made`: another handle of it."""
+        """Close a connection once the network is cut. `made` is a duplicate of its socket."""
         pause = threading.Event()
         while port not in words():
             pause.wait(0.2)

@@ -1,4 +1,4 @@
-"""A whole hall on this machine, every part a process of its own, and every part may be killed."""
+"""A whole hall on this machine, with each part in its own process, which may be killed."""
 
 import json
 import random
@@ -26,15 +26,15 @@ from tests.patience import PATIENCE_S
 
 LONGEST_S = 900.0
 DEALT = re.compile(r"\bdeal=\d")
-"""In what a table logs of its state once it knows what is played there."""
+"""Part of a table's log lines once it has an assignment."""
 
 TABLES = (1, 2, 3, 4)
 CAMERA = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
-"""An easy one: nothing here is about reading, and eight halls are played (the demo's test has the demo's camera)."""
+"""A camera without noise, since these tests are not about reading (the demo's test uses the demo's camera)."""
 
 
 def write_config(folder: Path, table: int, port: int, event: Path | None = None, *, plain: bool = False) -> Path:
-    """Write one table's configuration: with an easy camera, and a network that is soon known to be dead."""
+    """Write a table's configuration, with the easy camera and a short keepalive."""
     config = write_kiosk(folder, table, port, event, plain=plain)
     text = config.read_text(encoding="utf-8").replace("[devices]", "keepalive_s = 2\n\n[devices]")
     config.write_text(re.sub(r'(?<=camera = )".*"', f'"{CAMERA}"', text), encoding="utf-8")
@@ -45,7 +45,7 @@ class Hall:
     """Broker, scorer and four kiosks behind proxies, for an event of a few rounds."""
 
     def __init__(self, folder: Path, kind: Kind, bookings: tuple[NumberedPlay, ...]) -> None:
-        """`folder`: the demo's event with these plays, which nobody has played in yet."""
+        """Use the demo's event in `folder`, with these plays."""
         self.folder, self.bookings = folder, bookings
         credentials = Credentials.load(folder / "credentials.json")
         certificates = Certificates.of_event(folder)
@@ -82,13 +82,13 @@ class Hall:
             self._news.notify_all()
 
     def wait_for_news(self, count: int) -> None:
-        """Wait until the tables have said so many lines more."""
+        """Wait until the tables have logged so many more lines."""
         with self._news:
             goal = self.lines + count
             assert self._news.wait_for(lambda: self.lines >= goal, LONGEST_S), self.log[-20:]
 
     def wait_for_plans(self) -> None:
-        """Wait until every table knows who plays there: what has no plan yet cannot go on without a network."""
+        """Wait until every table has its assignment, without which it cannot continue offline."""
         with self._news:
             assert self._news.wait_for(self._all_planned, LONGEST_S), self.log[-20:]
 
@@ -96,7 +96,7 @@ class Hall:
         return {f"table {table}" for table in TABLES} <= {line.split(":")[0] for line in self.log if DEALT.search(line)}
 
     def kill_one(self, chance: random.Random) -> str:
-        """SIGKILL the broker, the scorer or a kiosk, and start it again as systemd would."""
+        """Kill (SIGKILL) the broker, the scorer or a kiosk, and restart it as systemd would."""
         name = chance.choice(["broker", "scorer", *(f"table {table}" for table in TABLES)])
         if name == "broker":
             self.broker.kill()
@@ -117,7 +117,7 @@ class Hall:
             self.start_kiosk(int(name.split()[1]))
 
     def wait_for(self, table: str, state: str) -> None:
-        """Wait until a table has said that it is in a state."""
+        """Wait until a table has logged a state."""
         with self._news:
             assert self._news.wait_for(partial(self._has_said, table, state), LONGEST_S), self.log[-20:]
 
@@ -125,7 +125,7 @@ class Hall:
         return any(line.startswith(f"{table}: ") and f"state={state} " in line for line in self.log)
 
     def wait_until_safe(self, table: int) -> None:
-        """Wait until the scorer has all that a table has told."""
+        """Wait until the scorer has all facts of a table."""
         pause = threading.Event()
         deadline = time.monotonic() + LONGEST_S
         while not any(one["table"] == table for one in self.view()["plays"]):
@@ -133,7 +133,7 @@ class Hall:
             pause.wait(0.1)
 
     def lose_journal(self, name: str) -> None:
-        """Cut the power of a table or the scorer, and start it again with an empty disk."""
+        """Kill a table or the scorer, and restart it with an empty disk."""
         self._kill(name)
         stem = "scorer" if name == "scorer" else f"{name.replace(' ', '-')}/table"
         lost = [*self.folder.glob(f"{stem}.sqlite*")]
@@ -149,7 +149,7 @@ class Hall:
         return view
 
     def play_to_the_end(self) -> dict[str, Any]:
-        """Wait until every result is in and every table has its receipts."""
+        """Wait until every result has arrived and every table has its receipts."""
         deadline = time.monotonic() + LONGEST_S
         pause = threading.Event()
         while time.monotonic() < deadline:
@@ -168,7 +168,7 @@ class Hall:
         return [fact for fact in facts(self.folder / "scorer.sqlite") if fact["type"] == "result"]
 
     def problems(self, view: dict[str, Any]) -> list[str]:
-        """Return what is off. The file of the standings is written after the desk shows them."""
+        """Return the differences from the script. The standings file is written after the desk shows the standings."""
         ends, pause = time.monotonic() + PATIENCE_S, threading.Event()
         store, standings = self.folder / "scorer.sqlite", self.folder / "standings.csv"
         while found := audit_event(store, standings, view, len(self.bookings)):
@@ -178,7 +178,7 @@ class Hall:
         return []
 
     def scripted(self) -> dict[tuple[int, int], tuple[Any, ...]]:
-        """What the people at the tables were told to do, by table and round."""
+        """The scripted course of each play, by table and round."""
         return {
             (table, course.round): (course.win, course.winners, course.discarder, course.false_hu)
             for table in TABLES

@@ -1,6 +1,6 @@
-"""A network that fails: a TCP proxy that can cut connections, swallow bytes without a word, or lose an answer.
+"""A failing network: a TCP proxy that can cut connections, drop bytes silently, or lose an answer.
 
-It can also be slow, and, where it carries MQTT, bring messages twice and out of their order.
+It can also delay data and, for MQTT, deliver messages twice and out of order.
 """
 
 import contextlib
@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Final, Literal
 
 Way = Literal["up", "down", "both"]
-"""To the server, from it, or both."""
+"""Direction: to the server, from it, or both."""
 
 LONGEST_S: Final = 2.0
-"""Who takes nothing for so long, because it is frozen, loses the connection."""
+"""A peer that accepts no data for so long, because it is frozen, is disconnected, in seconds."""
 
 LONGEST_HELD_S: Final = 0.3
-"""After so long what was held back is sent, whether or not something has overtaken it."""
+"""How long a message is held back at most, in seconds, even if no other overtakes it."""
 
 PUBLISH_QOS_1: Final = 0x32
 KIND_AND_QOS: Final = 0xF6
 SUBACK: Final = 0x90
 REFUSED: Final = 0x80
-"""In the place of the QoS that a broker grants."""
+"""Code in a SUBACK for a refused subscription."""
 AGAIN: Final = 0x08
-"""The flag of a PUBLISH that is sent a second time."""
+"""The DUP flag of a PUBLISH."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,20 +41,20 @@ class _Flow:
     target: socket.socket
     up: bool
     unread: bytes = b""
-    """The beginning of an MQTT packet that is not complete."""
+    """The beginning of an incomplete MQTT packet."""
     waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
-    """What is on its way, and when it arrives."""
+    """Data in transit, and when it arrives."""
     held: tuple[float, bytes] | None = None
-    """A message that others overtake, and when it goes on at the latest."""
+    """A message held back for others to overtake, and its latest time of delivery."""
 
 
 class Proxy:
-    """Stands between a client and a server: a port on loopback, or a Unix socket."""
+    """A proxy in front of a server, listening on a loopback port or a Unix socket."""
 
     def __init__(self, target: int | Path | tuple[str, int], *, mqtt: bool = False) -> None:
-        """`target`: a port on loopback, a Unix socket, or host and port.
+        """Start. `target` is a port on loopback, a Unix socket, or host and port.
 
-        `mqtt`: what it carries is MQTT without TLS, which `repeat_and_reorder` needs."""
+        `mqtt` says that the data is MQTT without TLS, which `repeat_and_reorder` requires."""
         self._target, self._mqtt = target, mqtt
         self._last_words = b""
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -74,11 +74,11 @@ class Proxy:
         self._thread.start()
 
     def swallow(self, way: Way = "both") -> None:
-        """Keep connections open and lose everything, both ways or one: the worst kind of network."""
+        """Keep connections open but drop all data, in both directions or one: the worst kind of failure."""
         self._swallowed = way
 
     def lose_answer_to(self, words: bytes) -> None:
-        """Let the next message with these words through, and close the connection in the place of its answer."""
+        """Forward the next message with these bytes, and close the connection instead of forwarding its answer."""
         self._last_words = words
 
     def cut(self) -> None:
@@ -89,28 +89,28 @@ class Proxy:
                 self._close(pair)
 
     def delay(self, seconds: float) -> None:
-        """Let everything take so long."""
+        """Delay all data by so many seconds."""
         self._delay_s = seconds
 
     def repeat_and_reorder(self, chance: random.Random, share: float) -> None:
-        """Of messages at QoS 1 bring so large a share twice, and as large a one after those that follow it."""
+        """Deliver this share of QoS 1 messages twice, and the same share after the messages that follow."""
         assert self._mqtt, "only who reads MQTT can tell messages apart"
         self._chance, self._share = chance, share
 
     def refuse_subscriptions(self, count: int) -> None:
-        """Let the broker's next answers to a SUBSCRIBE refuse all of it, as nats-server's do when it is too busy."""
+        """Change the broker's next answers to SUBSCRIBE into refusals, which nats-server sends when it is too busy."""
         assert self._mqtt, "only who reads MQTT can tell messages apart"
         self._refusals = count
 
     def heal(self) -> None:
-        """Work again. What was swallowed is lost: the connections it belonged to are closed."""
+        """Work again. Connections that lost data are closed."""
         with self._lock:
             for pair in list(self._pairs) if self._swallowed else []:
                 self._close(pair)
         self._swallowed, self._refusing, self._delay_s, self._chance = None, False, 0.0, None
 
     def close(self) -> None:
-        """End."""
+        """Close the proxy and all connections."""
         self._closed.set()
         self._thread.join()
         with self._lock:
@@ -132,7 +132,7 @@ class Proxy:
                     self._send_due(pair, flows)
 
     def _pause(self) -> float:
-        """Return for how long nothing is due."""
+        """Return the time until the next delivery, in seconds."""
         due = [at for flows in list(self._pairs.values()) for flow in flows for at in _due(flow)]
         return max(0.0, min(0.1, min(due, default=0.1 + time.monotonic()) - time.monotonic()))
 
@@ -160,7 +160,7 @@ class Proxy:
         if self._last_words == b"answered":
             self._last_words, read = b"", b""
         elif self._last_words and self._last_words in read:
-            self._last_words = b"answered"  # what comes next, from the server
+            self._last_words = b"answered"  # the server's next data is the answer
         if not read:
             pair = next((pair for pair in self._pairs if flow.source in pair), None)
             if pair:
@@ -169,7 +169,7 @@ class Proxy:
             self._take(flow, read)
 
     def _take(self, flow: _Flow, read: bytes) -> None:
-        """Put what was read on its way."""
+        """Schedule received data for delivery."""
         due = time.monotonic() + self._delay_s
         if not self._mqtt:
             flow.waiting.append((due, read))
@@ -179,11 +179,11 @@ class Proxy:
             flow.waiting.extend((due, one) for one in self._mixed(flow, packet))
 
     def _mixed(self, flow: _Flow, packet: bytes) -> Iterator[bytes]:
-        """Return what arrives in the place of one packet: it, nothing yet, or it twice; and what it has overtaken."""
+        """Yield what is delivered for a packet: the packet, nothing yet, or it twice; then one that it overtook."""
         chance = self._chance
         if self._refusals and packet[0] == SUBACK:
             self._refusals -= 1
-            yield packet[:4] + bytes([REFUSED]) * len(packet[4:])  # after the length, in one byte, and the number
+            yield packet[:4] + bytes([REFUSED]) * len(packet[4:])  # keeps header, length (one byte) and packet number
         elif chance is None or packet[0] & KIND_AND_QOS != PUBLISH_QOS_1:
             yield packet
         elif flow.held is None and chance.random() < self._share:
@@ -222,7 +222,7 @@ class Proxy:
 
 
 def _due(flow: _Flow) -> Iterator[float]:
-    """Return when the next thing of a direction is due."""
+    """Return when the next data of a direction is due."""
     if flow.waiting:
         yield flow.waiting[0][0]
     if flow.held is not None:
@@ -230,7 +230,7 @@ def _due(flow: _Flow) -> Iterator[float]:
 
 
 def split_packets(stream: bytes) -> tuple[list[bytes], bytes]:
-    """Cut what was read into MQTT packets; return them, and the beginning of one that is not complete."""
+    """Split data into MQTT packets; return them and the beginning of an incomplete one."""
     packets, at = list[bytes](), 0
     while (end := _packet_end(stream, at)) is not None:
         packets.append(stream[at:end])
@@ -239,7 +239,7 @@ def split_packets(stream: bytes) -> tuple[list[bytes], bytes]:
 
 
 def _packet_end(stream: bytes, at: int) -> int | None:
-    """Return where the packet that begins here ends; None where that is not known yet, or it is not complete."""
+    """Return the end of the packet that begins here; None if it is incomplete."""
     length = 0
     for place, byte in enumerate(stream[at + 1 : at + 5]):
         length |= (byte & 0x7F) << 7 * place

@@ -1,4 +1,4 @@
-"""What those say who were waited for in vain: each table how it stands, and each process where its threads are."""
+"""Diagnostics after a wait has failed: the state of each table, and the threads of each process."""
 
 import os
 import signal
@@ -10,18 +10,18 @@ from typing import Any, Final
 from broker.sim.processes import DemoProcess
 
 SAYS_S: Final = 20.0
-"""For so long somebody says it."""
+"""How long the diagnostics may take, in seconds."""
 
 LAST_LINES: Final = 200
 
 TOLD: Final = ("table", "lifecycle", "state", "round", "unsent", "plays_in", "plays_expected", "gaps", "health")
-"""Of a table from which something is missing."""
+"""Fields shown of a table with missing facts."""
 
 MOST_ALERTS: Final = 20
 
 
 def missing_from(view: dict[str, Any]) -> Iterator[str]:
-    """Tell, of what the desk shows, from which tables something is missing; then its last alerts."""
+    """Yield a line for each incomplete table that the desk shows, then the last alerts."""
     for table in view.get("tables", ()):
         if table["unsent"] or table["plays_in"] < table["plays_expected"]:
             yield ", ".join(f"{name} {table[name]}" for name in TOLD)
@@ -30,7 +30,7 @@ def missing_from(view: dict[str, Any]) -> Iterator[str]:
 
 
 def let_tables_say(*tables: DemoProcess) -> None:
-    """Have processes of `tests.chaos.tables` say how each of their tables stands."""
+    """Make processes of `tests.chaos.tables` print the state of each of their tables."""
     for one in tables:
         if one.exit_code is None:
             os.kill(one.pid, signal.SIGUSR1)
@@ -39,7 +39,7 @@ def let_tables_say(*tables: DemoProcess) -> None:
 
 
 def end_saying_where(*processes: DemoProcess) -> None:
-    """End Python's processes: they say where each of their threads is (PYTHONFAULTHANDLER, see conftest)."""
+    """Abort Python processes, which makes them print the stack of each thread (PYTHONFAULTHANDLER, see conftest)."""
     for one in processes:
         if one.exit_code is None:
             os.kill(one.pid, signal.SIGABRT)
@@ -51,7 +51,7 @@ def end_saying_where(*processes: DemoProcess) -> None:
 def explained(
     log: Callable[[], list[str]], processes: Iterable[DemoProcess], tables: Iterable[DemoProcess] = ()
 ) -> Iterator[None]:
-    """Add to what ends a wait what everybody says then. They are ended by it: what is waited for will not come."""
+    """If a wait in this context fails, add diagnostics to its exception. The processes are ended for that."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""Over real brokers of both kinds: a PIN is judged by the scorer alone, and rulings need a session of their table."""
+"""Arbiter sessions over real brokers: only the scorer checks PINs, and rulings require a session at their table."""
 
 import queue
 import threading
@@ -43,11 +43,11 @@ from tests.pins import HASHED, PIN
 
 DEVICE: Final = SigningKey.from_bytes(b"1" * 32)
 OLD: Final = f'{{"schema":1,"id":"pin-00000001","event":"{NAME}","table":1,"set_at":1,"hash":"{HASHED}"}}'.encode()
-"""What an older desk has told a table, and the broker keeps."""
+"""A retained message from an older desk."""
 
 
 class Wire:
-    """One user's connection."""
+    """A user's connection."""
 
     def __init__(self, broker: Broker, user: str, password: str, *listens: str) -> None:
         self._heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
@@ -57,18 +57,18 @@ class Wire:
             pass
 
     def say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish."""
+        """Publish a message."""
         self.link.publish(topic, payload, retain=retain)
         self.link.flush(PATIENCE_S)
 
     def payload(self) -> bytes:
-        """Wait for the next message, whatever it is."""
+        """Wait for the next message of any kind."""
         while not isinstance(item := self._heard.get(timeout=PATIENCE_S), Incoming):
             pass
         return item.payload
 
     def wait(self, wanted: Callable[[Message], bool]) -> Message:
-        """Wait for a message that its readers take."""
+        """Wait for a valid message."""
         while True:
             item = self._heard.get(timeout=PATIENCE_S)
             if not isinstance(item, Incoming):
@@ -82,7 +82,7 @@ class Wire:
                 return message
 
     def give(self, pin: ArbiterPin, digits: str, nonce: str) -> PinAnswer | None:
-        """Type a PIN at the table, and wait for what the scorer has found of it."""
+        """Enter a PIN at the table, and wait for the scorer's verdict."""
         sealed = seal_pin(pin.key, digits, PinPlace(NAME, 1, DEVICE.device, nonce))
         given = PinGiven(id=f"given-{nonce}", event=NAME, table=1, device=DEVICE.device, session=nonce, sealed=sealed)
         self.say(topics.PIN_GIVEN.at(NAME, table=1), encode(DEVICE.sign(given)))
@@ -95,7 +95,7 @@ class Wire:
 
 @contextmanager
 def serving(folder: Path, broker: Broker, password: str) -> Iterator[Scorer]:
-    """Run a scorer on a broker."""
+    """Run a scorer with a broker."""
     stop = threading.Event()
     with open_journal(folder) as journal:
         scorer = Scorer(event(), journal, folder, lambda: NOW)
@@ -117,9 +117,7 @@ def said(seq: int, message: LogMessage) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
-def test_a_pin_opens_a_session_at_its_table_and_neither_wire_nor_broker_has_its_hash(
-    kind: Kind, tmp_path: Path
-) -> None:
+def test_a_pin_opens_a_session_and_no_message_or_broker_contains_its_hash(kind: Kind, tmp_path: Path) -> None:
     known = Credentials.create(4)
     with ExitStack() as room:
         broker = room.enter_context(make_broker(kind, tmp_path / "broker", NAME, known, tables=4))

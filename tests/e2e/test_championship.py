@@ -1,4 +1,4 @@
-"""A championship from set-up to the ceremony, run through the desk's own pages, with every number recomputed.
+"""A championship from set-up to the ceremony, run on the desk's pages, with all results recomputed.
 
 64 players in two sections: check-in, three no-shows, a late entry, a withdrawal, a wrong seating, two appeals, a cut to
 a final of sixteen with two thirds carried over. `CHAMPIONSHIP_PICTURES=FOLDER` takes pictures of the pages on the way.
@@ -71,11 +71,11 @@ SECTIONS: Final = ("A", "B")
 BY_DAY: Final = ("", "grid", "checkin", "players", "rulings", "infractions", "orders")
 OPEN_TO_ALL: Final = ("standings?stage=1", "seating", "seating?by=table", "deal/1", "player/p01", "display")
 AFTERWARDS: Final = ("final", "ceremony", "standings", "rulings", "exports")
-"""Pages of which pictures are taken on the way; `make pages` has all."""
+"""Pages of which pictures are taken afterwards; `make pages` takes all."""
 
 
 class Championship:
-    """The event as its staff live it, and as it is counted beside it."""
+    """The event as its staff run it, and its independent recount."""
 
     def __init__(self, venue: Venue, browser: Browser, kind: Kind, photos: Photographer) -> None:
         self.venue, self.photos = venue, photos
@@ -100,14 +100,14 @@ class Championship:
         self.drawn = drawn_plays(ROUNDS, random.Random(23))
         self.plays: dict[Place, Play] = {}
         self.members: dict[str, dict[str, int]] = {section: {} for section in SECTIONS}
-        """Who plays in each section, with nothing yet: they are ranked though they sit out at first."""
+        """The players of each section without results, who are ranked even if they sit out at first."""
         self.before: dict[str, int] = {}
-        """What finalists bring to the final."""
+        """IMPs that finalists carry over."""
 
     # ---- the day ----------------------------------------------------------------------------
 
     def play(self, *rounds: int) -> None:
-        """Let all tables play some rounds as they are seated now."""
+        """Let all tables play some rounds with the current seating."""
         plan = self.seating()
         for (round_, table), four in plan.items():
             if round_ <= QUALIFICATION:
@@ -125,7 +125,7 @@ class Championship:
             expect(progress).to_contain_text(re.compile(rf"^\s*{len(self.plays)} of "), timeout=STAGE_S * 1000)
 
     def _wait_for_plan(self, first: int) -> None:
-        """Wait until every table is at the deal that it plays next: people take longer to come back from a break."""
+        """Wait until every table is at its next deal."""
         left = [place for place in self.plays if place[0] >= first]
         due = {table: min(round_ for round_, at in left if at == table) for _, table in left}
         self.head.go("")
@@ -142,7 +142,7 @@ class Championship:
             )
 
     def seating(self) -> dict[Place, dict[str, str]]:
-        """Return who sits where, as everybody can read it."""
+        """Return the public seating."""
         found = seating_on(self.public.page, self.public.at("seating?by=table"))
         for round_ in range(1, ROUNDS + 1):
             here = Counter(who for place, four in found.items() if place[0] == round_ for who in four.values())
@@ -152,7 +152,7 @@ class Championship:
         return found
 
     def names(self) -> dict[str, str]:
-        """Return everybody's name by id, as the seating plan has them."""
+        """Return the players' names by id, from the seating plan."""
         self.public.go("seating")
         links = self.public.page.locator("tr[data-key^=seat-] a")
         return dict(links.evaluate_all("(all) => all.map((one) => [one.pathname.split('/').pop(), one.textContent])"))
@@ -160,14 +160,14 @@ class Championship:
     # ---- rulings ----------------------------------------------------------------------------
 
     def put_wrong_seating_right(self) -> None:
-        """East and west have sat in each other's seats, which the floor arbiter enters on a telephone."""
+        """East and west sat in each other's seats, which the floor arbiter corrects on a telephone."""
         play = next((one for one in self.plays.values() if one.at_table.keys() & {"east", "west"}), self.plays[3, 2])
         play.players |= {"east": play.players["west"], "west": play.players["east"]}
         seats = {f"seat-{seat}": who for seat, who in play.players.items()}
         rule(self.helper, f"play={play.table}-{play.round}&kind=seats_played", "they sat the other way round", **seats)
 
     def fine_that_the_committee_changes(self) -> None:
-        """Somebody says hu aloud, is fined, and appeals; the committee changes it, and the fine is taken back."""
+        """A player who said hu aloud is fined and appeals; the committee changes it, and the fine is withdrawn."""
         play = self.plays[4, 3]
         said = {"by-south": "1", "infraction": "sound", "measure": "fine", "fine-south": "4"}
         fined = rule(self.helper, f"play={play.table}-{play.round}&kind=fine", "said hu aloud", **said)
@@ -178,7 +178,7 @@ class Championship:
         play.ruled.clear()
 
     def correction_that_the_committee_upholds(self) -> None:
-        """A hand was counted too low; who discarded the tile appeals, and the correction stands."""
+        """A hand was counted too low; the discarder appeals, and the committee upholds the correction."""
         play = next(
             one
             for one in self.plays.values()
@@ -196,7 +196,7 @@ class Championship:
         rule(self.head, f"appeal={ruling}&kind=appeal_decided", "after hearing both", **decided)
 
     def cut_to_final(self) -> None:
-        """Show the qualifiers, hold it against the recount, publish it; everybody then sits by rank."""
+        """Compare the qualifiers with the recount, and publish them; then everybody is seated by rank."""
         ranked = self.qualification()
         ranks, level = cut(ranked, FINALISTS // len(SECTIONS))
         head, names = self.head, self.names()
@@ -232,7 +232,7 @@ class Championship:
         self.head.done()
 
     def hold_ceremony(self) -> None:
-        """Read the places out, the last first, and look at the certificates."""
+        """Read out the places, last first, and view the certificates."""
         final, names = {who: line for (_, who), line in self.final().items()}, self.names()
         self.public.go("ceremony")
         prizes = sorted(
@@ -261,27 +261,27 @@ class Championship:
         }
 
     def grouped(self) -> dict[tuple[str, str], Standing]:
-        """Return the standings of the first stage as its page has them."""
+        """Return the standings of the first stage in the form of its page."""
         ranked = self.qualification()
         return {(f"Qualification · {section}", who): line for section, of in ranked.items() for who, line in of.items()}
 
     def final(self) -> dict[tuple[str, str], Standing]:
-        """Return the standings of the final as its page has them."""
+        """Return the standings of the final in the form of its page."""
         return {("Final", who): line for who, line in standings(self.stage_plays(2), self.before).items()}
 
     def check_standings(self, stage: int, expected: dict[tuple[str, str], Standing]) -> None:
-        """See that the arbiters come to read these standings: a page may be a moment behind the tables."""
+        """Assert that the arbiters' page shows these standings, perhaps after a short delay."""
         at = self.head.at(f"standings?stage={stage}")
         assert awaited(lambda: standings_on(self.head.page, at), expected) == expected
 
     def everybody(self) -> dict[tuple[str, str], Standing]:
-        """Return the line of everybody where they have played last."""
+        """Return each player's line in the last stage that they played."""
         final = self.final()
         finalists = {who for _, who in final}
         return final | {key: line for key, line in self.grouped().items() if key[1] not in finalists}
 
     def check_files(self) -> None:
-        """Hold public standings, the files of the event and its exports against the recount."""
+        """Compare public standings, the event's files and its exports with the recount."""
         expected = self.everybody()
         at = self.public.at("standings")
         assert awaited(lambda: standings_on(self.public.page, at), expected) == expected
@@ -304,7 +304,7 @@ class Championship:
         return {(group_of(row), row["player"]): (int(row["place"]), int(row["imp"])) for row in rows}
 
     def check_sheets(self) -> None:
-        """Hold every player's sheet and every traveller against the recount."""
+        """Compare every player's sheet and every traveller with the recount."""
         lines = lines_of(self.plays.values())
         for who in {who for _, _, who in lines}:
             self.public.go(f"player/{who}")
@@ -330,7 +330,7 @@ Read = TypeVar("Read")
 
 
 def awaited(read: Callable[[], Read], expected: Read) -> Read:
-    """Return what is read as soon as it is what is expected: pages and files may be a moment behind the tables."""
+    """Read until the result is as expected, since pages and files may lag; return the last result."""
     for _ in tries():
         if (found := read()) == expected:
             break
@@ -338,7 +338,7 @@ def awaited(read: Callable[[], Read], expected: Read) -> Read:
 
 
 def group_of(row: dict[str, str]) -> str:
-    """Return stage and section of a row, as pages write them."""
+    """Return stage and section of a row, as written on pages."""
     return " · ".join(filter(None, (row["stage"], row["section"])))
 
 
@@ -350,7 +350,7 @@ def championship(tmp_path: Path, request: pytest.FixtureRequest, browser: Browse
         yield Championship(Venue(tmp_path, leaving), browser, request.param, photos)
 
 
-def test_a_championship_runs_from_set_up_to_the_ceremony_and_every_number_is_as_recomputed(
+def test_a_championship_from_set_up_to_ceremony_has_the_recomputed_results(
     championship: Championship,
 ) -> None:
     at = championship

@@ -36,13 +36,13 @@ SET = 1
 
 
 class Playing:
-    """A table with its eyes, and the mat that they look at."""
+    """A table with its camera and the mat in view."""
 
     def __init__(self, program: TableProgram, eyes: CameraThread, mat: SimulatedTable, clock: Time) -> None:
         self.program, self.eyes, self.mat, self.clock = program, eyes, mat, clock
 
     def until(self, what: Callable[[], bool]) -> None:
-        """Let the program work until something is so."""
+        """Run the program until a condition holds."""
         deadline = time.monotonic() + PATIENCE_S
         while not what():
             assert time.monotonic() < deadline, self.program.view()
@@ -60,7 +60,7 @@ class Playing:
         self.program.step(timeout=0)
 
     def declare(self) -> None:
-        """Play until East has declared and the claim window has closed."""
+        """Play until East has declared hu and the claim window has closed."""
         self.until_in(Phase.RESTORING)
         play = self.program.state.play
         assert play is not None
@@ -80,7 +80,7 @@ class Playing:
 
 @contextmanager
 def playing(folder: Path) -> Iterator[tuple[Playing, Scorer]]:
-    """Open an event in which one table sits."""
+    """Open an event with one seated table."""
     credentials = Credentials.create(max(EVENT.tables))
     write_devices(folder, [ListedDevice(TABLE, open_key(folder / "device.key").public)])
     with (
@@ -124,10 +124,10 @@ def _declared(program: TableProgram) -> DeclaredView:
     return phase
 
 
-def test_a_hand_is_laid_read_asked_about_counted_and_accepted(tmp_path: Path) -> None:
+def test_a_hand_is_read_from_its_backs_counted_and_accepted(tmp_path: Path) -> None:
     with playing(tmp_path) as (table, scorer):
         program = table.program
-        table.lay(dealt("east")[:13], dealt("east")[13:14])  # on the mat before anybody may look at it
+        table.lay(dealt("east")[:13], dealt("east")[13:14])  # on the mat before the camera looks at it
         table.declare()
         assert program.camera_target is None
 

@@ -1,4 +1,4 @@
-"""`make demo ONCE=1` as anybody runs it."""
+"""The demo, as `make demo ONCE=1` runs it."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ from broker.sim.processes import COMMAND
 
 
 @pytest.mark.slow
-def test_the_demo_plays_a_whole_event_and_finds_nothing_off(tmp_path: Path) -> None:
+def test_the_demo_plays_a_whole_event_without_problems(tmp_path: Path) -> None:
     command: list[str | Path] = [COMMAND, "demo", "--once", "--folder", str(tmp_path / "event")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     said = ended.stdout.splitlines()
@@ -20,7 +20,7 @@ def test_the_demo_plays_a_whole_event_and_finds_nothing_off(tmp_path: Path) -> N
 
 
 def checked(event: Path) -> list[str]:
-    """Put the event's plays on record, play them again through the referee, and give what is said of each."""
+    """Record the event's plays, replay them through the referee, and return the results."""
     records = event.parent / "event.pmn"
     subprocess.run([COMMAND, "export", "pmn", event, "--output", records], check=True)
     ended = subprocess.run([COMMAND, "record", "check", records], capture_output=True, text=True, check=False)
@@ -28,7 +28,7 @@ def checked(event: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_rehearsal_of_an_own_event_runs_to_its_end_and_leaves_the_event_as_it_was(tmp_path: Path) -> None:
+def test_a_rehearsal_runs_to_its_end_and_does_not_change_the_event(tmp_path: Path) -> None:
     listed = tmp_path / "list.csv"
     listed.write_text("name\n" + "".join(f"Player {number}\n" for number in range(1, 13)), encoding="utf-8")
     said = ["--name", "cup", "--title", "Club cup", "--profile", "oedmc-2020", "--players", str(listed)]
@@ -40,7 +40,7 @@ def test_a_rehearsal_of_an_own_event_runs_to_its_end_and_leaves_the_event_as_it_
     with subprocess.Popen(rehearse, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as rehearsal:
         assert rehearsal.stdout is not None
         said = [next(line for line in rehearsal.stdout if " of 6 plays in" in line)]
-        # An organiser who has an account on the copy's desk does not end the rehearsal.
+        # The rehearsal continues although the copy's desk has an account of the organiser.
         account: list[str | Path] = [
             COMMAND,
             "event",

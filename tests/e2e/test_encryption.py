@@ -1,4 +1,4 @@
-"""An event with TLS as installed: paired through it, revoked while it runs, plain only where that was asked for."""
+"""An event with TLS: pairing, revoking while it runs, and plain connections only if requested."""
 
 import base64
 import queue
@@ -40,7 +40,7 @@ from tests.demo_event import MakeEvent
 from tests.encryption import trusting
 from tests.patience import PATIENCE_S
 
-# A device gives up after ten seconds, which may be too soon beside thirty busy processes.
+# A device gives up after ten seconds, which may be too soon on a busy machine.
 pytest.MonkeyPatch().setattr(exchange, "TIMEOUT_S", PATIENCE_S)
 
 pytestmark = pytest.mark.slow  # whole scorers, tables and browsers
@@ -54,7 +54,7 @@ camera = "sim://tray"
 
 
 class Running:
-    """A scorer with broker and desk, and somebody who pairs tables."""
+    """A scorer with broker and desk, and an arbiter who pairs tables."""
 
     def __init__(self, folder: Path, leaving: ExitStack, *options: str) -> None:
         self.folder, self._leaving, self.said = folder, leaving, list[str]()
@@ -64,7 +64,7 @@ class Running:
         self.desk = self.process.wait_for(r"^Desk: (\S+)", PATIENCE_S)
 
     def arbiter(self) -> httpx.Client:
-        """Return a head arbiter who has logged in."""
+        """Return a client logged in as a head arbiter."""
         origin = {"Origin": self.desk.rstrip("/")}
         client = httpx.Client(base_url=self.desk, headers=origin, timeout=PATIENCE_S, verify=trusting(self.folder))
         self._leaving.enter_context(client)
@@ -72,7 +72,7 @@ class Running:
         return client
 
     def offer(self, client: httpx.Client, table: int) -> PairingOffer:
-        """Open a code for a table, as its square has it."""
+        """Open pairing for a table; return the content of its QR code."""
         page = client.get("/pairing?new=1").text
         form = page.partition('name="form" value="')[2].partition('"')[0]
         fields = {"form": form, f"table-{table}": "on", "anyway": "on"}
@@ -82,14 +82,14 @@ class Running:
         return PairingOffer("127.0.0.1", urlsplit(self.desk).port or 0, code.replace(" ", ""), fingerprint)
 
     def device(self, own: Path, client: httpx.Client, table: int) -> "Device":
-        """Pair a device with a table; return it, connected."""
+        """Pair a device with a table; return the connected device."""
         made = Device(own, self.offer(client, table), table)
         self._leaving.callback(made.link.stop)
         return made
 
 
 def posted(client: httpx.Client, path: str, fields: dict[str, str]) -> httpx.Response:
-    """Send a form until the desk has taken it: a busy scorer may have no time for it at first."""
+    """Send a form until the desk accepts it, since the scorer may be busy at first."""
     ends = time.monotonic() + PATIENCE_S
     while (answer := client.post(path, data=fields, follow_redirects=True)).status_code == codes.SERVICE_UNAVAILABLE:
         assert time.monotonic() < ends
@@ -98,7 +98,7 @@ def posted(client: httpx.Client, path: str, fields: dict[str, str]) -> httpx.Res
 
 
 class Device:
-    """A table's device: what the desk has told it, and its connection."""
+    """A table's device: the desk's answer to its pairing, and its connection."""
 
     def __init__(self, own: Path, offer: PairingOffer, table: int) -> None:
         own.mkdir()
@@ -115,14 +115,14 @@ class Device:
         link.start()
         return link
 
-    def until(self, up: bool) -> None:  # noqa: FBT001 - what is waited for
-        """Wait until the broker has let it in, or out."""
+    def until(self, up: bool) -> None:  # noqa: FBT001 - the awaited state
+        """Wait until the device is connected or disconnected."""
         while (one := self.heard.get(timeout=PATIENCE_S)) != LinkChanged(up=up):
             if isinstance(one, LinkChanged) and one.up is up:
                 return
 
     def greet(self) -> Receipt:
-        """Say hello, and return what the scorer answers."""
+        """Send hello; return the scorer's answer."""
         hello: TableState = state(self.table, device=self.key.device)
         payload = encode(hello).replace(b'"cup"', f'"{NAME}"'.encode())
         ends = time.monotonic() + PATIENCE_S
@@ -137,7 +137,7 @@ class Device:
 
 @pytest.fixture
 def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
-    """Return an event's folder, with an arbiter, whose tables have no devices yet."""
+    """Return the folder of an event with an arbiter and no devices."""
     event = tmp_path / "event"
     demo_event(event, 1)
     (event / "devices.json").unlink()
@@ -160,7 +160,7 @@ def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[Running]:
         yield made
 
 
-def test_tables_are_paired_through_tls_and_one_is_revoked_while_the_others_notice_nothing(
+def test_tables_are_paired_over_tls_and_revoking_one_does_not_disturb_the_others(
     running: Running, tmp_path: Path
 ) -> None:
     assert any(line.startswith("Certificates: made in ") for line in running.said)
@@ -180,7 +180,7 @@ def test_tables_are_paired_through_tls_and_one_is_revoked_while_the_others_notic
 
 
 def until_refused(address: Address) -> None:
-    """Wait until a device is not let in: until the broker knows, it may still be."""
+    """Wait until the broker rejects a device."""
     assert address.ca is not None
     context = event_context(address.ca.read_text("ascii"), address.identity)
     ends = time.monotonic() + PATIENCE_S
@@ -190,7 +190,7 @@ def until_refused(address: Address) -> None:
     raise AssertionError("still let in")
 
 
-def test_a_device_that_the_desk_revokes_is_let_in_no_more_until_it_is_accepted_again(
+def test_a_device_revoked_by_the_desk_cannot_connect_until_it_is_accepted_again(
     running: Running, tmp_path: Path
 ) -> None:
     client, known = running.arbiter(), Certificates.of_event(running.folder)
@@ -210,7 +210,7 @@ def test_a_device_that_the_desk_revokes_is_let_in_no_more_until_it_is_accepted_a
     decide("accept", None)
 
 
-def test_nothing_of_the_desk_or_broker_is_spoken_without_tls(running: Running) -> None:
+def test_desk_and_broker_reject_connections_without_tls(running: Running) -> None:
     port = urlsplit(running.desk).port
     assert running.desk.startswith("https://")
     with pytest.raises(httpx.HTTPError):
@@ -219,7 +219,7 @@ def test_nothing_of_the_desk_or_broker_is_spoken_without_tls(running: Running) -
         httpx.get(f"{running.desk}health", timeout=PATIENCE_S)
 
 
-def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> None:
+def test_plain_mode_requires_an_option_and_is_shown_at_start_and_on_every_page(folder: Path) -> None:
     with started(folder, "--plain") as made:
         assert made.desk.startswith("http://")
         assert len([line for line in made.said if line.startswith("connection_plain: ")]) == 1
@@ -233,9 +233,9 @@ def test_plain_is_asked_for_and_said_once_and_on_every_page(folder: Path) -> Non
     assert not (folder / "tls").exists()
 
 
-def test_an_event_that_began_without_certificates_goes_on_without_and_says_how_to_change_that(folder: Path) -> None:
+def test_an_event_begun_without_certificates_continues_and_explains_how_to_change(folder: Path) -> None:
     with started(folder, "--plain"):
-        pass  # it has a store now
+        pass  # starting it creates the store
     with started(folder) as made:
         assert made.desk.startswith("http://")
         (said,) = (line for line in made.said if line.startswith("connection_plain: "))
@@ -246,8 +246,8 @@ def test_an_event_that_began_without_certificates_goes_on_without_and_says_how_t
         assert [line for line in made.said if line.startswith("connection_plain")] == []
 
 
-def test_a_browser_that_knows_the_events_authority_opens_the_desk_and_another_does_not(folder: Path) -> None:
-    # In a thread of its own: tests before this one may have left a browser's loop in the main one.
+def test_only_a_browser_that_trusts_the_events_authority_opens_the_desk(folder: Path) -> None:
+    # In its own thread, because earlier tests may have left an event loop in the main thread.
     with started(folder) as made, ThreadPoolExecutor(1) as thread:
         trusted = f"--ignore-certificate-errors-spki-list={key_hash(Certificates.of_event(folder))}"
         address = f"{made.desk}login"
@@ -257,7 +257,7 @@ def test_a_browser_that_knows_the_events_authority_opens_the_desk_and_another_do
 
 
 def title(address: str, arguments: list[str]) -> str:
-    """Return the title of a page in Chromium, or why it is not opened."""
+    """Return the title of a page in Chromium, or why it cannot be opened."""
     with chromium(*arguments) as browser:
         page = browser.new_page()
         try:
@@ -268,14 +268,14 @@ def title(address: str, arguments: list[str]) -> str:
 
 
 def key_hash(certificates: Certificates) -> str:
-    """Return how Chromium names the authority's key."""
+    """Return the hash by which Chromium identifies the authority's key."""
     key = x509.load_pem_x509_certificate(certificates.authority.encode()).public_key()
     digest = Hash(SHA256())
     digest.update(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
     return base64.b64encode(digest.finalize()).decode()
 
 
-def test_a_device_whose_key_was_spoilt_starts_and_is_not_let_in(running: Running, tmp_path: Path) -> None:
+def test_a_device_with_a_damaged_key_starts_and_is_rejected(running: Running, tmp_path: Path) -> None:
     device = running.device(tmp_path / "pi", running.arbiter(), 1)
     device.until(up=True)
     (tmp_path / "pi" / "state" / KEY_FILE).write_text("rubbish")

@@ -1,4 +1,4 @@
-"""A whole small event over a real broker: two sections, a cut, a final with two thirds carried over, declared final."""
+"""A small event over a real broker: two sections, a cut, and a final with two thirds carried over."""
 
 import csv
 import threading
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.slow
 
 
 class Club:
-    """A scorer and four tables, each on a connection of its own with the broker."""
+    """A scorer and four tables, each with its own connection to the broker."""
 
     def __init__(self, folder: Path, leaving: ExitStack, broker_kind: Kind) -> None:
         known = Credentials.create(len(TABLES))
@@ -82,7 +82,7 @@ class Club:
         return Standing(program, journal, time)
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Let the tables work until something holds."""
+        """Run the tables until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, [one.program.view() for one in self.tables.values()]
@@ -90,13 +90,13 @@ class Club:
                 one.program.step(timeout=0.005)
 
     def play(self, table: int, chance: Random) -> None:
-        """Play the deal that a table is at."""
+        """Play the current deal of a table."""
         one = self.tables[table]
         if one.phase is Phase.RECORDED:
             one.type("enter")
         self.until(lambda: one.phase is Phase.RESTORING)
         one._restore()
-        while one.phase in {Phase.SEATING, Phase.CONFIRMING}:  # who stays at a table is not checked in again
+        while one.phase in {Phase.SEATING, Phase.CONFIRMING}:  # players who stay at a table are not checked in again
             one.press(*SEATS)
         winner, other = chance.sample(SEATS, 2)
         if chance.random() < 0.2:
@@ -111,12 +111,12 @@ class Club:
         assert one.phase is Phase.RECORDED, one.phase
 
     def rule(self, make: Callable[[EventState], AnyDecision]) -> None:
-        """Let the head arbiter decide at the desk."""
+        """Make a ruling as the head arbiter at the desk."""
         room = self.scorer.rulings.room
         self.scorer.ask(lambda: self.scorer.rulings.give(draft(room, make(room)), HEAD))
 
     def settled(self, plays: int) -> bool:
-        """Return whether so many plays have come to the scorer."""
+        """Return whether so many plays have reached the scorer."""
         return self.scorer.ask(lambda: self.scorer.state.plays_in) == plays
 
 
@@ -127,13 +127,13 @@ def club(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Club]:
 
 
 def seat_final(room: EventState) -> AnyDecision:
-    """Return the decision that seats the final."""
+    """Return the ruling that seats the final."""
     stage = next_stage(room)
     assert stage is not None
     return draft_stage(room, stage)
 
 
-def test_two_sections_play_a_cut_is_made_a_final_is_played_and_declared_and_every_number_is_as_recomputed(
+def test_an_event_with_two_sections_and_a_final_has_the_recomputed_results(
     club: Club,
 ) -> None:
     chance = Random(3)
@@ -165,7 +165,7 @@ def test_two_sections_play_a_cut_is_made_a_final_is_played_and_declared_and_ever
     expected |= {name: ("Final", "", *of) for name, of in places(total, total).items()}
     assert sorted(final) == sorted(name for name, of in expected.items() if of[0] == "Final")
     ends, found = time.monotonic() + PATIENCE_S, dict[str, tuple[str, str, int, int]]()
-    while found != expected and time.monotonic() < ends:  # it is written after the desk shows it
+    while found != expected and time.monotonic() < ends:  # the file is written after the desk shows it
         with (club.folder / STANDINGS).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         found = {row["player"]: (row["stage"], row["section"], int(row["place"]), int(row["imp"])) for row in rows}

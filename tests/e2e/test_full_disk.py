@@ -1,4 +1,4 @@
-"""The real scorer on a small disk that others fill: it lives on, and started on a full one it waits for room."""
+"""A real scorer survives a full disk, and waits for space if it is started on one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, demo_event: MakeEvent) -> Iterator[Path]:
         yield disk / "event"
 
 
-def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder: Path, tmp_path: Path) -> None:
+def test_the_scorer_survives_a_full_disk_and_starts_once_there_is_space(folder: Path, tmp_path: Path) -> None:
     known, ballast, trust = (
         Credentials.load(folder / "credentials.json"),
         Ballast(folder),
@@ -57,5 +57,5 @@ def test_it_lives_on_while_the_disk_is_full_and_starts_when_there_is_room(folder
 
 
 def level(folder: Path, url: str) -> str:
-    """Return what the desk says of the disk; each answer takes a while."""
+    """Return the level of the disk that the desk reports, which it updates after a while."""
     return str(httpx.get(f"{url}view.json", timeout=PATIENCE_S, verify=trusting(folder)).json()["disk"])

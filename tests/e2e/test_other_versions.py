@@ -1,4 +1,4 @@
-"""Tables whose program is newer or older than the scorer's play in one hall with it, over a real broker."""
+"""Tables with newer or older programs than the scorer's, over a real broker."""
 
 import json
 import sqlite3
@@ -30,7 +30,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEvent) 
 
 
 def drawn_play(room: Room) -> list[Fact]:
-    """Return what a table tells of the first play, in which nobody won."""
+    """Return a table's facts about the first play, a draw."""
     event = open_event(room.folder)
     booking = event.bookings[TABLE, 1]
     deal, players, nothing = booking.deal, booking.players, dict.fromkeys(SEATS, 0)
@@ -53,7 +53,7 @@ def drawn_play(room: Room) -> list[Fact]:
 
 
 def chained(room: Room, said: list[Fact], written: Callable[[object], Any]) -> Iterator[bytes]:
-    """Return facts as a table's device signs them whose program writes them so; each names the one before it."""
+    """Return facts signed by a device whose program writes them like this, each linked to the one before."""
     before = None
     for seq, fact in enumerate(said, 1):
         message = LogMessage(id=f"made-elsewhere-{seq}", event=NAME, table=TABLE, seq=seq, at=1000 + seq, fact=fact)
@@ -71,7 +71,7 @@ def stored(room: Room) -> list[bytes]:
 
 
 @pytest.mark.parametrize("written", [grown, shrunk], ids=["newer", "older"])
-def test_a_play_of_another_version_s_table_counts_and_is_kept_as_it_was_signed(
+def test_a_play_of_a_table_of_another_version_counts_and_is_stored_as_signed(
     room: Room, written: Callable[[object], Any]
 ) -> None:
     state = TableState(
@@ -97,7 +97,7 @@ def test_a_play_of_another_version_s_table_counts_and_is_kept_as_it_was_signed(
     while room.intruder.receipts.get(timeout=PATIENCE_S)["upto"] < len(sent):
         pass
     alerts = {room.intruder.alerts.get()["code"] for _ in range(room.intruder.alerts.qsize())}
-    assert alerts <= {"table_silent"}  # which a busy machine may make of it
+    assert alerts <= {"table_silent"}  # possible on a busy machine
     assert room.scorer.exit_code is None
     assert stored(room) == sent
     assert open_stored_event(room.folder).state.plays_in == 1

@@ -1,4 +1,4 @@
-"""The network that fails: what it does to messages is what a network may do to them, and nothing else."""
+"""The proxy does to messages only what a real network may do."""
 
 import random
 import socket
@@ -34,7 +34,7 @@ class Ends:
         listener.close()
 
     def received(self, least: int) -> list[bytes]:
-        """Return what the server receives, so many different packets at least, until nothing is on its way."""
+        """Return what the server receives: at least so many different packets, until no data is in transit."""
         stream = b""
         while len({bytes([one[0] & ~AGAIN]) + one[1:] for one in split_packets(stream)[0]}) < least:
             stream += self.server.recv(65_536)
@@ -55,7 +55,7 @@ def ends() -> Iterator[Ends]:
     ends.close()
 
 
-def test_messages_come_at_least_once_some_twice_and_some_out_of_order(ends: Ends) -> None:
+def test_messages_arrive_at_least_once_some_twice_and_some_out_of_order(ends: Ends) -> None:
     ends.proxy.repeat_and_reorder(random.Random(1), 0.3)
     threading.Thread(target=ends.client.sendall, args=(b"".join(SENT),)).start()
     packets = ends.received(len(set(SENT)))
@@ -66,7 +66,7 @@ def test_messages_come_at_least_once_some_twice_and_some_out_of_order(ends: Ends
     assert 50 < len(again) == len(set(again))
 
 
-def test_packets_are_cut_where_they_end_however_they_come() -> None:
+def test_packets_are_separated_however_their_bytes_arrive() -> None:
     stream, found, rest = b"".join(SENT), list[bytes](), b""
     for at in range(0, len(stream), 7):
         packets, rest = split_packets(rest + stream[at : at + 7])
@@ -74,7 +74,7 @@ def test_packets_are_cut_where_they_end_however_they_come() -> None:
     assert (found, rest) == (SENT, b"")
 
 
-def test_half_open_loses_one_way_and_carries_the_other(ends: Ends) -> None:
+def test_a_half_open_connection_loses_only_one_direction(ends: Ends) -> None:
     ends.proxy.swallow("up")
     ends.client.sendall(PING)
     ends.server.sendall(PING)

@@ -1,4 +1,4 @@
-"""Hands of sealed deals are counted by a scorer that runs: for the play that is on, and for no other."""
+"""A running scorer counts hands of sealed deals only for the current play."""
 
 import queue
 import time
@@ -48,7 +48,7 @@ WON: Final = Outcome("self_drawn", {"east": 23})
 
 
 class Table:
-    """A table's device, without its people."""
+    """A table's device without players."""
 
     def __init__(self, folder: Path, port: int, table: int, key: SigningKey) -> None:
         self.table, self._key, self._seq = table, key, 0
@@ -65,7 +65,7 @@ class Table:
         self.link.publish(topics.STATE.at(NAME, table=table), encode(state(table, device=key.device)), retain=True)
 
     def tell(self, *facts: Fact) -> None:
-        """Tell facts, and wait until the scorer has them. As a table does, say again what has no receipt."""
+        """Send facts until the scorer has acknowledged them, resending them like a table."""
         unsafe = list[bytes]()
         for fact in facts:
             self._seq += 1
@@ -84,7 +84,7 @@ class Table:
             assert not isinstance(one, Receipt) or not one.refused, one
 
     def ask(self, **changes: object) -> object:
-        """Ask what East's hand is worth, as if it were of another play or table; return the answer."""
+        """Ask for the value of East's hand, perhaps as another play or table; return the answer."""
         request: CountRequest = replace(SELF_DRAWN, table=self.table, **changes)
 
         def say() -> None:
@@ -95,7 +95,7 @@ class Table:
         return one.answer
 
     def _next(self, say: Callable[[], None]) -> object:
-        """Return what is heard next; say something until then, now and again."""
+        """Return the next message, resending something from time to time until then."""
         ends = time.monotonic() + PATIENCE_S
         while time.monotonic() < ends:
             say()
@@ -109,7 +109,7 @@ class Table:
 
 @contextmanager
 def running(folder: Path, kind: Kind) -> Iterator[tuple[str, list[Table]]]:
-    """Seal an event, run its scorer, and connect its tables; return the desk's address and the tables."""
+    """Seal an event, run its scorer and connect its tables; yield the desk's address and the tables."""
     crafted = DealRecord(1, 1, "east", "east", dict(EVENT.open_deal(1).faces))
     save_event(folder, plan(), (crafted, *deals()[1:]), registry())
     commit_folder(folder, NAME)
@@ -132,7 +132,7 @@ def running(folder: Path, kind: Kind) -> Iterator[tuple[str, list[Table]]]:
 
 
 def play(table: int, round_: int, outcome: Outcome) -> list[Fact]:
-    """Return what a table tells of a play; its walls were read by a camera, as they lie in this event."""
+    """Return a table's facts about a play with this event's walls, read by a camera."""
     said = steps(table, round_, outcome)
     walls = said[0]
     assert isinstance(walls, Restored)
@@ -141,7 +141,7 @@ def play(table: int, round_: int, outcome: Outcome) -> list[Fact]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
-def test_a_sealed_hand_is_counted_while_its_play_is_on_and_told_to_nobody_before_the_embargo_ends(
+def test_a_sealed_hand_is_counted_only_during_its_play_and_kept_secret_until_the_embargo_ends(
     tmp_path: Path, kind: Kind
 ) -> None:
     worth = HandCounter(EVENT).answer(SELF_DRAWN, READ)
@@ -168,12 +168,12 @@ def test_a_sealed_hand_is_counted_while_its_play_is_on_and_told_to_nobody_before
                 if (one.table, round_) != (TABLE, 1):
                     one.tell(*play(one.table, round_, WON))
         ends = time.monotonic() + PATIENCE_S
-        while told(public) != sorted(EVENT.tables):  # a page may be a moment behind
+        while told(public) != sorted(EVENT.tables):  # pages may lag
             assert time.monotonic() < ends
 
 
 def told(public: httpx.Client) -> list[int]:
-    """Return the tables of which the traveller of the first deal tells anybody."""
+    """Return the tables that the public traveller of the first deal shows."""
     traveller = public.get("/deal/1.json")
     groups = traveller.json().get("groups", ()) if traveller.is_success else ()
     return sorted(played["table"] for group in groups for played in group["plays"])

@@ -1,4 +1,4 @@
-"""A drawn event from the first word to what a player checks at home, by the program of docs/deals.md as it is."""
+"""A drawn event from the announcement to a player's check at home with the program of docs/deals.md."""
 
 import hashlib
 import hmac
@@ -33,7 +33,7 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "deals.md"
 
 
 def said(event: Event) -> list[LogMessage]:
-    """Return what the tables of the small event say, of the walls of this one."""
+    """Return the facts of the small event's tables, with the walls of this one."""
     found = []
     for message in whole_event():
         one = message.fact
@@ -52,7 +52,7 @@ def store(folder: Path, messages: Iterable[LogMessage]) -> None:
 
 
 def seven_pairs(event: Event) -> tuple[int, Seat, tuple[int, ...]]:
-    """Return a deal, a seat, and 14 serials of its tray that are seven pairs, in the order in which they are drawn."""
+    """Return a deal, a seat, and 14 serials of its tray that are seven pairs, in drawing order."""
     for deal in range(1, 5):
         faces = event.faces(deal)
         for seat in SEATS:
@@ -80,7 +80,7 @@ def counted(event: Event) -> set[str]:
     return {one.id for one in value.elements}
 
 
-def test_draw_seal_play_count_reveal_verify(tmp_path: Path) -> None:
+def test_an_event_can_be_drawn_sealed_played_counted_revealed_and_verified(tmp_path: Path) -> None:
     cup, public = tmp_path / "cup", tmp_path / "public"
     published = announce(cup, beacon=BEACON)
     assert say(cup, value=VALUE).exit_code == 0
@@ -92,7 +92,7 @@ def test_draw_seal_play_count_reveal_verify(tmp_path: Path) -> None:
 
     log = said(event)
     last = max(at for at, message in enumerate(log) if message.fact.round == 4)
-    store(cup, log[:last])  # the last result is still to come
+    store(cup, log[:last])  # the last result has not arrived yet
     embargoed = log[last].fact.deal
     assert codes("reveal", cup, "--output", public / "revealed.json") == ["deal_not_played"]
     store(cup, log[last:])
@@ -124,13 +124,13 @@ def test_draw_seal_play_count_reveal_verify(tmp_path: Path) -> None:
 
 
 def program() -> str:
-    """Return the program of the document, word by word."""
+    """Return the program in the document."""
     (found,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     return str(found)
 
 
 def check(public: Path) -> tuple[int, list[str]]:
-    """Run it as a player at home does: without us on its path."""
+    """Run it as a player at home does, without our code on its path."""
     (public / "check.py").write_text(program(), encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, "-I", "check.py", "revealed.json", "commitment.json"],
@@ -140,7 +140,7 @@ def check(public: Path) -> tuple[int, list[str]]:
     return ran.returncode, ran.stdout.splitlines()
 
 
-def test_the_program_of_the_document_is_short_and_uses_nothing_of_ours() -> None:
+def test_the_documented_program_is_short_and_uses_none_of_our_code() -> None:
     lines = program().splitlines()
     assert len(lines) < 50
     (imported,) = (line.removeprefix("import ") for line in lines if re.search(r"\b(import|from)\b", line))
@@ -148,7 +148,7 @@ def test_the_program_of_the_document_is_short_and_uses_nothing_of_ours() -> None
 
 
 @pytest.mark.parametrize("more", [(), ("--red-fives",)])
-def test_the_program_of_the_document_checks_every_kind_of_deals(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_the_documented_program_verifies_every_kind_of_deals(tmp_path: Path, more: tuple[str, ...]) -> None:
     announce(tmp_path / "drawn", *more, deals=3)
     assert say(tmp_path / "drawn").exit_code == 0
     done("new", "--event", "cup", "--deals", 2, *more, tmp_path / "plain")
@@ -161,11 +161,11 @@ def test_the_program_of_the_document_checks_every_kind_of_deals(tmp_path: Path, 
 # ---- forgeries ----------------------------------------------------------------------------------
 
 Published = dict[str, Any]
-"""`revealed.json`, as it is read."""
+"""The content of `revealed.json`."""
 
 
 def chosen(deal: Published) -> None:
-    """Let East have the best tiles."""
+    """Give East the best tiles."""
     tiles = sorted(tile for seat in SEATS for tile in deal["faces"][seat])
     deal["faces"] = {seat: tiles[34 * at : 34 * (at + 1)] for at, seat in enumerate(SEATS)}
 
@@ -177,7 +177,7 @@ def choose_all_and_keep_the_words(revealed: Published, _announcement: str) -> No
 
 
 def drop_the_words_of_one(revealed: Published, announcement: str) -> None:
-    """Put one person's line into another's name: the announcement stays as it was, and their words are in no seed."""
+    """Replace one person by another in the words: the announcement is unchanged, but their words are in no seed."""
     told, words = revealed["draw"]["announcement"], revealed["draw"]["words"]
     first, second = told["people"]
     told["people"] = [{**first, "name": f"{first['name']}\nperson {second['words']} {second['name']}"}]
@@ -186,13 +186,13 @@ def drop_the_words_of_one(revealed: Published, announcement: str) -> None:
 
 
 def add_a_value_that_was_not_announced(revealed: Published, announcement: str) -> None:
-    """Try one value after the other until the deals please, once all words are said."""
+    """Add an unannounced value, chosen once all words are known."""
     revealed["draw"]["words"]["beacon"] = "pleasing"
     draw_again(revealed, announcement)
 
 
 def draw_again(revealed: Published, announcement: str) -> None:
-    """Make the deals of what is revealed as words and value now."""
+    """Derive the deals from the words and value that are revealed now."""
     words = revealed["draw"]["words"]
     said = (f"words {one}" for one in words["people"])
     lines = ("homologue-seed-v1", f"announcement {announcement}", f"computer {words['computer']}", *said)
@@ -220,7 +220,7 @@ def leave_one_out(revealed: Published, _announcement: str) -> None:
 
 
 def split_turns_otherwise(revealed: Published, _announcement: str) -> None:
-    """Let three dealers take turns under the announcement of four."""
+    """Use three dealers in turn although four were announced."""
     turns = revealed["draw"]["announcement"]["dealers"] = ["east", "south west", "north"]
     for at, deal in enumerate(revealed["deals"]):
         deal["dealer"] = turns[at % len(turns)]
@@ -239,11 +239,11 @@ FORGERIES: Final[dict[Callable[[Published, str], None], tuple[str, str]]] = {
     leave_one_out: (not_drawn(3), "deal_not_drawn"),
     split_turns_otherwise: (not_drawn(2, 3, 4), "malformed"),
 }
-"""What the maker of deals and commitment can try: what the program of the document says of it, and the code of ours."""
+"""Forgeries by whoever makes deals and commitment, with the documented program's message and our error code."""
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
-def test_forgeries_under_an_honest_announcement_are_found(
+def test_forgeries_under_an_honest_announcement_are_detected(
     tmp_path: Path, forge: Callable[[Published, str], None]
 ) -> None:
     announcement = announce(tmp_path)
@@ -270,7 +270,7 @@ def test_forgeries_under_an_honest_announcement_are_found(
     assert (ours.exit_code, code in ours.output) == (1, True), ours.output
 
 
-def test_a_draw_that_is_named_by_another_number_is_found(tmp_path: Path) -> None:
+def test_a_draw_with_another_number_than_announced_is_detected(tmp_path: Path) -> None:
     announcement = announce(tmp_path)
     assert say(tmp_path).exit_code == 0
     done("reveal", tmp_path, "--output", tmp_path / "revealed.json")
@@ -285,7 +285,7 @@ def test_a_draw_that_is_named_by_another_number_is_found(tmp_path: Path) -> None
     assert (ours.exit_code, "draw_differs" in ours.output) == (1, True), ours.output
 
 
-def test_a_draw_of_which_the_commitment_says_nothing_is_not_shown(tmp_path: Path) -> None:
+def test_a_draw_missing_from_the_commitment_is_not_confirmed(tmp_path: Path) -> None:
     announce(tmp_path)
     assert say(tmp_path).exit_code == 0
     done("reveal", tmp_path, "--output", tmp_path / "revealed.json")
@@ -298,7 +298,7 @@ def test_a_draw_of_which_the_commitment_says_nothing_is_not_shown(tmp_path: Path
     assert (code, told[-1]) == (1, "as committed; that they were drawn is NOT shown")
 
 
-def test_an_event_folder_that_has_lost_the_words_of_its_draw_is_not_shown_to_be_drawn(tmp_path: Path) -> None:
+def test_a_folder_that_lost_the_words_of_its_draw_is_not_confirmed_as_drawn(tmp_path: Path) -> None:
     announce(tmp_path)
     assert say(tmp_path).exit_code == 0
     (tmp_path / "words.sealed").unlink()

@@ -1,4 +1,4 @@
-"""Somebody leaves: over a real broker a real table hears who sits there instead, and which plays it leaves out."""
+"""A player leaves: over a real broker, a table receives the substitute and skips dropped plays."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ GONE: Final = SECOND.players["east"]
 
 
 class Room:
-    """A scorer, and one table that plays; each on a connection of its own with the broker."""
+    """A scorer and one table, each with its own connection to the broker."""
 
     def __init__(self, folder: Path, leaving: ExitStack) -> None:
         known = Credentials.create(4)
@@ -68,19 +68,19 @@ class Room:
         leaving.callback(self.program.stop)
 
     def rule(self, decision: AnyDecision) -> None:
-        """Let the head arbiter rule at the desk."""
+        """Make a ruling as the head arbiter at the desk."""
         room = self.scorer.rulings.room
         self.scorer.ask(lambda: self.scorer.rulings.give(draft(room, decision), HEAD))
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Let the table work until something holds."""
+        """Run the table until a condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, self.program.view()
             self.program.step(timeout=0.01)
 
     def play(self) -> None:
-        """Play the deal that the table is at: nobody wins."""
+        """Play the current deal to a draw."""
         self.until(lambda: self.table.phase is Phase.RESTORING)
         self.table._restore()
         self.table.press(*SEATS)
@@ -98,7 +98,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
         yield Room(tmp_path, leaving)
 
 
-def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who_withdrew_is_left_out(
+def test_a_table_seats_a_substitute_and_skips_a_play_of_a_withdrawn_player(
     room: Room,
 ) -> None:
     room.rule(Substitute(player=REPLACED, name="Ada Reserve", first_round=1))
@@ -123,7 +123,7 @@ def test_a_substitute_is_named_at_the_table_plays_for_who_left_and_a_play_of_who
     assert instead == {player: -3 if player == GONE else 3 for player in SECOND.players.values()}
 
 
-def test_a_table_whose_trays_are_laid_keeps_them_when_others_are_seated_there_and_after_they_are_not(
+def test_a_table_keeps_its_restored_trays_when_its_players_change_and_change_back(
     room: Room,
 ) -> None:
     room.until(lambda: room.table.phase is Phase.RESTORING)

@@ -1,4 +1,4 @@
-"""A second machine stands by for the first, which is killed, frozen and cut off: real processes and tables."""
+"""A standby on a second machine, while the first is killed, frozen and cut off: real processes and tables."""
 
 import re
 import signal
@@ -26,11 +26,11 @@ def two(tmp_path: Path) -> Iterator[TwoMachines]:
 
 
 def take_over(folder: Path) -> None:
-    """Let the standby on a folder take over, as its organiser would."""
+    """Make the standby in a folder take over, as an organiser would."""
     subprocess.run([COMMAND, "take-over", folder], check=True, capture_output=True)
 
 
-def test_a_killed_scorer_is_replaced_comes_back_as_the_standby_and_is_handed_the_event_again(two: TwoMachines) -> None:
+def test_a_killed_scorer_is_replaced_and_takes_the_event_back_as_a_standby(two: TwoMachines) -> None:
     two.first.kill()
     two.second.take_over_soon()
     two.second.wait_for(r"^Standby: taking over")
@@ -48,7 +48,7 @@ def test_a_killed_scorer_is_replaced_comes_back_as_the_standby_and_is_handed_the
     assert two.problems(two.first) == []
 
 
-def test_a_cut_link_changes_nothing_and_a_frozen_scorer_is_replaced_and_ends_when_it_wakes_up(two: TwoMachines) -> None:
+def test_a_cut_link_changes_nothing_and_a_replaced_frozen_scorer_ends_on_waking(two: TwoMachines) -> None:
     two.first.cut_from(two.second)
     two.second.cut_from(two.first)
     two.second.wait_for(r"^Standby: nothing is heard of")
@@ -68,8 +68,8 @@ def test_a_cut_link_changes_nothing_and_a_frozen_scorer_is_replaced_and_ends_whe
     assert two.problems(two.second) == []
 
 
-def test_a_standby_is_one_only_while_no_other_program_can_have_its_ports(two: TwoMachines) -> None:
-    """Else it would be handed an event that it cannot serve, and the first scorer would have ended."""
+def test_a_standby_reserves_its_ports(two: TwoMachines) -> None:
+    """Otherwise it could take over an event that it cannot serve, after the first scorer has ended."""
     second = two.second
     for port in (second.broker, second.desk):
         with pytest.raises(OSError, match="in use"):

@@ -1,4 +1,4 @@
-"""Where a wait is in vain, the processes that were waited for say where they are."""
+"""Processes that were waited for in vain print diagnostics."""
 
 import sys
 
@@ -11,7 +11,7 @@ from tests.patience import PATIENCE_S
 WAITS = "import threading; print('here', flush=True); threading.Event().wait()"
 
 
-def test_who_was_waited_for_in_vain_says_where_each_of_its_threads_is() -> None:
+def test_a_process_waited_for_in_vain_prints_where_its_threads_are() -> None:
     said: list[str] = []
     one = DemoProcess("one", ["-c", WAITS], lambda who, line: said.append(f"{who}: {line}"), [sys.executable])
     try:
@@ -24,7 +24,7 @@ def test_who_was_waited_for_in_vain_says_where_each_of_its_threads_is() -> None:
     assert "in wait" in found.value.__notes__[0]
 
 
-def test_only_tables_from_which_something_is_missing_are_named() -> None:
+def test_only_tables_with_missing_facts_are_listed() -> None:
     table = {"lifecycle": "ready", "state": "playing", "round": 2, "plays_expected": 3, "gaps": (), "health": {}}
     tables = [{**table, "table": 1, "unsent": 0, "plays_in": 3}, {**table, "table": 2, "unsent": 4, "plays_in": 1}]
     alert = {"code": "table_lost", "table": 2, "text": "table 2 has gone"}

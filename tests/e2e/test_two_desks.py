@@ -1,4 +1,4 @@
-"""Two desks with stores and clocks of their own: no order is ignored, and none is called done that was not obeyed."""
+"""Two desks with their own stores and clocks: no order is ignored, and only obeyed ones are shown as done."""
 
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ ANNE: Final = Account("anne", "Anne", "head_arbiter", disabled=False)
 
 
 class Desk:
-    """A desk on a machine of its own."""
+    """A desk on its own machine."""
 
     def __init__(self, folder: Path, off_ms: int) -> None:
         folder.mkdir()
@@ -33,30 +33,30 @@ class Desk:
         self.orders = OrderDesk(EVENT, self.auth, self)
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Send one order, which is not kept by the wire."""
+        """Send an order, which is not retained."""
         message = decode_on_topic(topic, payload)[1]
         assert isinstance(message, Order)
         assert not retain
         self.sent.append(message)
 
     def give(self, seen: TableView) -> KeptOrder:
-        """Return the table a minute more."""
+        """Order an extra minute for the table."""
         return self.orders.give(OrderGiven((TABLE,), "extra_time", 1, "late", "Anne"), ANNE, "", (seen,))
 
 
 class Room:
-    """A real table, and two desks; `seen` is what the scorer has heard of the table."""
+    """A real table and two desks. `seen` is the table as the scorer knows it."""
 
     def __init__(self, folder: Path, *off_ms: int) -> None:
         self.sitting, self.seen = Sitting(play(1)), sample.table(TABLE)
         self.desks = [Desk(folder / f"desk-{number}", off) for number, off in enumerate(off_ms)]
 
     def hear(self, desk: Desk) -> None:
-        """Bring the table the desk's last order."""
+        """Deliver the desk's last order to the table."""
         self.sitting.take(arbiter.event_of_order(desk.sent[-1], self.sitting.wait()))
 
     def look(self) -> None:
-        """Let the scorer hear how the table is."""
+        """Update what the scorer knows of the table."""
         table = self.sitting.table
         self.seen = replace(
             self.seen, ordered=table.last_order, obeyed=dict(table.handled_orders), refused=table.refused_orders
@@ -69,13 +69,13 @@ class Room:
 
 
 def fate_of(kept: KeptOrder, room: Room) -> OrderOutcome:
-    """Return what became of an order at the one table."""
+    """Return the outcome of an order at the table."""
     (fate,) = (fate for fate, tables in order_outcomes(kept, {TABLE: room.seen}).items() if tables)
     return fate
 
 
 @pytest.mark.parametrize("ahead_ms", [600_000, DAY, -DAY])
-def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Path, ahead_ms: int) -> None:
+def test_a_table_obeys_a_new_desk_whatever_its_clock(tmp_path: Path, ahead_ms: int) -> None:
     room = Room(tmp_path, ahead_ms, 0)
     for desk in room.desks:
         kept = desk.give(room.seen)
@@ -87,7 +87,7 @@ def test_a_table_obeys_the_desk_that_takes_over_whatever_its_clock(tmp_path: Pat
     assert room.sitting.table.extra_min == 2
 
 
-def test_a_result_that_cannot_be_entered_again_is_refused_not_done(tmp_path: Path) -> None:
+def test_an_order_that_a_table_cannot_obey_is_refused_and_not_done(tmp_path: Path) -> None:
     room = Room(tmp_path, 0)
     (desk,) = room.desks
     room.sitting = Sitting(play(1), play(2))
@@ -108,7 +108,7 @@ def test_a_result_that_cannot_be_entered_again_is_refused_not_done(tmp_path: Pat
     offs=st.lists(st.sampled_from([-DAY, -600_000, 0, 1, 600_000, DAY]), min_size=2, max_size=2),
     steps=st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.booleans()), max_size=8),
 )
-def test_done_is_what_the_table_has_obeyed_and_nothing_else(
+def test_exactly_the_orders_that_the_table_obeyed_are_done(
     tmp_path_factory: pytest.TempPathFactory, offs: list[int], steps: list[tuple[int, bool, bool]]
 ) -> None:
     room = Room(tmp_path_factory.mktemp("room"), *offs)

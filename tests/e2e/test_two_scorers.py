@@ -1,4 +1,4 @@
-"""A folder that was copied is started beside the first scorer: real processes, both brokers, one active at any time."""
+"""Scorers on copies of one folder: real processes, both brokers, and only one scorer active at a time."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ PATIENT: Final = (
     f"from broker.scorer import lease; lease.ANSWER_S = lease.LONG_S = {PATIENCE_S}; "
     "from broker.cli.main import homologue; homologue()"
 )
-"""A scorer that waits for an answer for as long as it takes: one that is slow on a busy machine is not gone."""
+"""Start of a scorer that waits indefinitely for another's answer, which may be slow on a busy machine."""
 
 LAST_LINES = 30
 
@@ -44,7 +44,7 @@ TRIES = 10
 
 
 class Machines:
-    """A broker, and folders of an event on what could be several machines."""
+    """A broker, and copies of an event's folder as on several machines."""
 
     def __init__(self, folder: Path, broker: Broker, leaving: ExitStack) -> None:
         self.folder, self.broker, self._leaving = folder, broker, leaving
@@ -52,11 +52,11 @@ class Machines:
         self._scorers: list[DemoProcess] = []
 
     def copy(self, new: str) -> None:
-        """Copy the first machine's folder while its scorer is at work."""
+        """Copy the first machine's folder while its scorer runs."""
         shutil.copytree(self.folder / "a", self.folder / new, ignore=shutil.ignore_patterns("*.new"))
 
     def start(self, name: str, *options: str, patient: bool = False) -> DemoProcess:
-        """Start a scorer on a machine. `patient`: it waits for as long as it takes for another one's answer."""
+        """Start a scorer on a machine. If `patient`, it waits indefinitely for another's answer."""
         program = (sys.executable, "-c", PATIENT) if patient else (str(COMMAND),)
         where = f"127.0.0.1:{self.broker.port}"
         command = ["scorer", str(self.folder / name), "--broker", where, "--desk-port", "0", *options]
@@ -66,12 +66,12 @@ class Machines:
         return child
 
     def shown(self) -> tuple[str, Identity]:
-        """Return whom table 1 trusts, and who it is."""
+        """Return the key that table 1 trusts, and its own."""
         event = self.folder / "a"
         return Certificates.of_event(event).authority, table_identity(event, 1)
 
     def explained(self) -> AbstractContextManager[None]:
-        """Wait for something: where it does not come, scorers and broker say what they have."""
+        """Wait within this context. If the wait fails, scorers and broker print diagnostics."""
         return explained(self._log, self._scorers)
 
     def _log(self) -> list[str]:
@@ -99,7 +99,7 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeEve
 
 @pytest.fixture
 def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
-    """Return a table's hello, and what the active scorer answers: it knows the device, else it answered no receipt."""
+    """Return a table's hello and the active scorer's receipt, which it sends only to a known device."""
     authority, identity = machines.shown()
     assert identity.key is not None
     device = identity.key.device
@@ -111,11 +111,11 @@ def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
         def hello(start: int) -> Receipt:
             with machines.explained():
                 if start == 1:
-                    client.hear()  # what a scorer publishes as it connects answers nobody
+                    client.hear()  # skip messages that the scorer publishes when it connects
                 while not client.heard.empty():
                     client.heard.get()
                 said = replace(state(1, start=start, device=device), event=NAME)
-                for _ in range(TRIES):  # once a state was not answered that came while the scorer subscribed
+                for _ in range(TRIES):  # a state sent while the scorer subscribes may not be answered
                     client.say(topics.STATE.at(NAME, table=1), encode(said), retain=True)
                     with suppress(Empty):
                         return decode(Receipt, client.heard.get(timeout=PATIENCE_S / TRIES).payload)
@@ -126,7 +126,7 @@ def table(machines: Machines) -> Iterator[Callable[[int], Receipt]]:
 
 @pytest.fixture
 def beat(machines: Machines) -> Iterator[Callable[[], ScorerState]]:
-    """Return the next word of a scorer that is there."""
+    """Return the next heartbeat of a running scorer."""
     with Client(machines.broker) as client:
         client.trust(*machines.shown())
         assert client.connect()
@@ -140,7 +140,7 @@ def beat(machines: Machines) -> Iterator[Callable[[], ScorerState]]:
         yield heard
 
 
-def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works_on(
+def test_a_scorer_on_a_copied_folder_is_refused_while_the_first_one_runs(
     machines: Machines, beat: Callable[[], ScorerState]
 ) -> None:
     first = machines.active("a")
@@ -155,7 +155,7 @@ def test_a_copy_is_refused_with_a_code_while_the_first_lives_and_the_first_works
     assert first.exit_code is None
 
 
-def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_gives_way(
+def test_a_standby_on_a_copied_folder_takes_over_from_a_killed_scorer(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
     first = machines.active("a")
@@ -171,7 +171,7 @@ def test_a_copy_stands_by_and_takes_over_when_the_first_is_killed_which_then_giv
     assert second.exit_code is None
 
 
-def test_a_scorer_that_takes_over_answers_without_a_desk_until_it_can_have_its_port(
+def test_a_scorer_that_takes_over_works_without_a_desk_until_its_port_is_free(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
     first = machines.active("a")
@@ -186,12 +186,12 @@ def test_a_scorer_that_takes_over_answers_without_a_desk_until_it_can_have_its_p
     assert second.exit_code is None
 
 
-def test_a_scorer_that_takes_over_answers_though_the_address_of_its_desk_is_gone(
+def test_a_scorer_that_takes_over_works_if_the_address_of_its_desk_is_gone(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
     first = machines.active("a")
     machines.copy("b")
-    second = machines.start("b", "--standby", "--desk-host", "192.0.2.1")  # no machine's: RFC 5737
+    second = machines.start("b", "--standby", "--desk-host", "192.0.2.1")  # an address of no machine (RFC 5737)
     second.wait_for(r"^Standby: scorer_active", PATIENCE_S)
     first.kill()
     second.wait_for(r"^No desk yet: desk_address_refused: ", PATIENCE_S)
@@ -199,7 +199,7 @@ def test_a_scorer_that_takes_over_answers_though_the_address_of_its_desk_is_gone
     assert second.exit_code is None
 
 
-def test_after_a_kill_the_same_folder_starts_again_at_once_and_answers(
+def test_a_killed_scorer_restarts_at_once_in_the_same_folder(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
     for start in (1, 2, 3):
@@ -209,14 +209,14 @@ def test_after_a_kill_the_same_folder_starts_again_at_once_and_answers(
         scorer.stop()
 
 
-def test_a_first_scorer_that_was_frozen_ends_when_it_wakes_up_behind_the_copy(
+def test_a_frozen_scorer_ends_when_it_wakes_up_after_a_takeover(
     machines: Machines, table: Callable[[int], Receipt]
 ) -> None:
     first = machines.active("a")
     table(1)
     machines.copy("b")
     os.kill(first.pid, signal.SIGSTOP)
-    second = machines.active("b")  # nobody answers it
+    second = machines.active("b")  # the frozen scorer does not answer
     table(2)
     os.kill(first.pid, signal.SIGCONT)
     first.wait_for(r"^homologue: .* \[scorer_replaced\]", PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, from whoever has got a table's password: refused with a code, and nothing changes."""
+"""Messages from somebody with a table's password are refused with a code, and change nothing."""
 
 import json
 import queue
@@ -32,17 +32,17 @@ LOG = f"hm/{NAME}/table/{TABLE}/log"
 HEARD: Final = [(f"hm/{NAME}/alert", 1), (f"hm/{NAME}/receipt/{TABLE}", 1)]
 
 AGAIN_S: Final = 5.0
-"""How long what is retained is waited for before it is asked for again."""
+"""How long to wait for a retained message before requesting it again, in seconds."""
 
 
 def signed(body: dict[str, Any], key: SigningKey) -> bytes:
-    """Return a message as a device with this key sends it."""
+    """Return a message signed by a device with this key."""
     payload = json.dumps(body | {"device": key.device}, separators=(",", ":")).encode().removesuffix(b"}")
     return b'%b,"signature":"%b"}' % (payload, key._key.sign(payload).hex().encode())
 
 
 class Intruder:
-    """Somebody with the password of table 1, and an ear with the arbiter's."""
+    """An intruder with the password of table 1, who also listens with the arbiter's."""
 
     def __init__(self, port: int, credentials: Credentials) -> None:
         self.alerts: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -64,7 +64,7 @@ class Intruder:
         return client
 
     def wait_for_first_receipt(self) -> None:
-        """Wait for the receipt that is retained; it may pass by who subscribes as it is published (docs/brokers.md)."""
+        """Wait for the retained receipt, which a client that subscribes at the same time may miss (docs/brokers.md)."""
         while True:
             try:
                 if self.receipts.get(timeout=AGAIN_S)["upto"] == 0:
@@ -73,12 +73,12 @@ class Intruder:
                 self.arbiter.subscribe(HEARD)
 
     def alert(self, code: str) -> None:
-        """Wait for an alert. Others may come before it, as brokers may bring each twice."""
+        """Wait for an alert. Others may come before it, since brokers may deliver messages twice."""
         while self.alerts.get(timeout=PATIENCE_S)["code"] != code:
             pass
 
     def receipt(self, upto: int) -> None:
-        """Wait for the receipt of all facts up to one; what was retained before may come again."""
+        """Wait for the receipt of all facts up to this one. Earlier retained receipts may come again."""
         while self.receipts.get(timeout=PATIENCE_S)["upto"] != upto:
             pass
 
@@ -98,11 +98,11 @@ class Intruder:
     def close(self) -> None:
         for client in (self.arbiter, self.table):
             end_loop(client)
-            client.reinitialise()  # it lets go of the two sockets by which its thread was woken
+            client.reinitialise()  # closes the two sockets that wake its thread
 
 
 class Room:
-    """A broker and a scorer of their own, without kiosks."""
+    """A broker and a scorer without kiosks."""
 
     def __init__(self, folder: Path, kind: Kind, bookings: tuple[NumberedPlay, ...]) -> None:
         self.folder = folder
@@ -176,7 +176,7 @@ FORGERIES: dict[str, Callable[[Room], dict[str, Any] | bytes]] = {
 
 @pytest.mark.parametrize("code", FORGERIES)
 def test_a_forged_message_is_refused_with_its_code_and_changes_nothing(room: Room, code: str) -> None:
-    """Whoever has the device's key too, as somebody at the table's machine might."""
+    """The intruder also has the device's key, as somebody at the table's machine might."""
     before, forged = room.journal(), FORGERIES[code](room)
     room.intruder.send(forged if isinstance(forged, bytes) else signed(forged, room.key))
     room.intruder.alert(code)
@@ -223,7 +223,7 @@ BY_PASSWORD: dict[str, tuple[str, Callable[[Room, str], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", BY_PASSWORD)
-def test_a_stolen_password_without_the_devices_key_gets_nowhere(room: Room, name: str) -> None:
+def test_a_stolen_password_is_useless_without_the_devices_key(room: Room, name: str) -> None:
     before, (code, forged), id_ = room.journal(), BY_PASSWORD[name], f"forged-{[*BY_PASSWORD].index(name):04}"
     room.intruder.send(forged(room, id_))
     assert room.intruder.refusal_of(id_) == code
@@ -237,22 +237,22 @@ def fresh_room(request: pytest.FixtureRequest, tmp_path: Path, demo_event: MakeE
     room.close()
 
 
-def test_a_replayed_message_is_taken_once_and_one_that_says_otherwise_is_a_conflict(fresh_room: Room) -> None:
+def test_a_replayed_message_counts_once_and_a_different_one_is_a_conflict(fresh_room: Room) -> None:
     room = fresh_room
     first = signed(room.result(), room.key)
     other = signed(room.result(fines={"east": {"imp": 8, "reason": "forged"}}) | {"id": "made-by-another"}, room.key)
     for message in (first, first, first):
         room.intruder.send(message)
         room.intruder.receipt(1)
-    room.intruder.alert("play_not_restored")  # it is kept apart
+    room.intruder.alert("play_not_restored")  # the result is kept apart
     taken = room.journal()
     room.intruder.send(other)
     room.intruder.alert("conflict")
     assert (len(taken), room.journal()) == (1, taken)
 
 
-def test_a_device_that_nobody_knows_keeps_the_tables_own_from_nothing(fresh_room: Room) -> None:
-    """With the password alone somebody comes first, says that a device is there, and publishes a result."""
+def test_an_unknown_device_does_not_disturb_the_tables_own(fresh_room: Room) -> None:
+    """An intruder with only the password announces a device first and publishes a result."""
     room = fresh_room
     state = TableState(
         id="forged-state",

@@ -1,4 +1,4 @@
-"""An event of a few tables on two machines, one of which stands by: real processes, each of which may be killed."""
+"""An event on two machines, one of them a standby, with real processes that may be killed."""
 
 import json
 import os
@@ -34,14 +34,14 @@ TABLES: Final = 4
 
 
 class Machine:
-    """One of the two, with its own copy of the event's folder."""
+    """One of the machines, with its own copy of the event's folder."""
 
     def __init__(self, name: str, base: Path, said: Callable[[str, str], None]) -> None:
         self.name, self.folder, self._said = name, base / name, said
         self.broker, self.desk = reserve_port(), reserve_port()
         self.cut_file = base / f"{name}.cut"
         self.patient = True
-        """Whether it waits for as long as it takes until the other one answers, while it is not cut off from it."""
+        """Whether it waits indefinitely for the other one's answer while it is not cut off."""
         self.cut_from(None)
         self.process: DemoProcess | None = None
 
@@ -70,12 +70,12 @@ class Machine:
         os.kill(self.process.pid, number)
 
     def cut_from(self, other: "Machine | None") -> None:
-        """Let nothing be connected from here to another machine any more; None: everything again."""
+        """Block connections to another machine; None allows all again."""
         cut = (str(other.broker), str(other.desk)) if other else ()
         write_private(self.cut_file, " ".join((*cut, *([PATIENT] if self.patient else []))).encode("ascii"))
 
     def take_over_soon(self) -> None:
-        """Wait for the other one no longer than a standby does: it is gone, or about to be."""
+        """Wait for the other machine only as long as a standby does, since it is gone or about to be."""
         self.patient = False
         self.cut_from(None)
 
@@ -95,7 +95,7 @@ class Machine:
 
 
 class TwoMachines:
-    """Both machines, and the tables' devices, all in one process."""
+    """Both machines, and the tables' devices in one process."""
 
     def __init__(self, base: Path, plays: int, kind: Kind = "embedded", seed: int = 1) -> None:
         self.base, self._kind = base, kind
@@ -118,7 +118,7 @@ class TwoMachines:
         write_devices(self.first.folder, listed)
 
     def start(self) -> None:
-        """Start the first machine, copy its folder to the second, which follows it, and let the tables play."""
+        """Start the first machine and the second as its standby on a copied folder, and let the tables play."""
         self.start_first()
         left = shutil.ignore_patterns(
             "scorer.*", "people.sqlite*", "broker", "session.key", "disk-reserve", "server.*", "*.new"
@@ -145,7 +145,7 @@ class TwoMachines:
             self._news.notify_all()
 
     def wait_for_results(self, machine: Machine, count: int) -> None:
-        """Wait until so many results are in a machine's store."""
+        """Wait until a machine's store has so many results."""
         deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
         while len(machine.results()) < count:
             assert time.monotonic() < deadline, self.log[-40:]
@@ -159,12 +159,12 @@ class TwoMachines:
                 if machine.view()["plays_in"] >= count:
                     return
             except OSError:
-                pass  # it is not there yet
+                pass  # the file does not exist yet
             pause.wait(0.1)
         raise AssertionError(f"{machine.name} has not {count} plays: {self.log[-40:]}")
 
     def problems(self, machine: Machine) -> list[str]:
-        """Return what was lost, doubled or altered of what the people at the tables have played."""
+        """Return the scripted results that were lost, duplicated or altered."""
         results = machine.results()
         plays = [play for play, _ in results]
         found = [f"lost: {play}" for play in self.event.deals if play not in plays]

@@ -1,1 +1,1 @@
-"""What the program is made of, and whether faults of it are known: `make sbom`, `make audit`."""
+"""The supply chain: bill of materials (`make sbom`), known vulnerabilities (`make audit`), releases."""

@@ -1,4 +1,4 @@
-"""What the program is made of: pinned packages, those of them that it needs, and shipped files that are no Python."""
+"""The parts of the program: pinned packages, those that it needs, and shipped files other than Python."""
 
 import re
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ PIN: Final = re.compile(
 HASH: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 FILES: Final = ("vision/models/*.onnx", "broker/web/**/static/*", "firmware/pico/*", "broker/upgrade/release.keys")
-"""What is shipped beside our own Python, and read or run by something else."""
+"""Shipped files that something other than our own Python reads or runs."""
 
 
 def shipped_files() -> list[Path]:
-    """Return these files."""
+    """Return the files that match `FILES`."""
     return sorted(path for pattern in FILES for path in ROOT.glob(pattern) if path.is_file() and path.suffix != ".md")
 
 
 def pins(lock: str) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Return what a lock pins: name, version, where it is used (an environment marker), SHA-256 of each archive."""
+    """Yield the packages of a lock file: name, version, environment marker, and the SHA-256 of each archive."""
     for block in re.split(r"\n(?=\S)", lock.strip()):
         match = PIN.match(block.splitlines()[0])
         if match is None:
@@ -35,14 +35,14 @@ def pins(lock: str) -> Iterator[tuple[str, str, str, list[str]]]:
 
 
 def needed(name: str = "homologue") -> set[str]:
-    """Return the packages that the program needs, by their normal names: those that it asks for, those that they do."""
+    """Return the normalised names of the packages that the program depends on, directly or indirectly."""
     found, asked = set[str](), [name]
     while asked:
         one = asked.pop()
         try:
             wanted = [Requirement(text) for text in requires(one) or ()]
         except PackageNotFoundError:
-            continue  # for another machine or version of Python: its marker says so
+            continue  # its marker is for another machine or version of Python
         names = {canonicalize_name(each.name) for each in wanted if "extra ==" not in str(each.marker) or one == name}
         names |= {canonicalize_name(f"{each.name}-{extra}") for each in wanted for extra in each.extras}
         asked += names - found

@@ -1,8 +1,8 @@
-"""Makes a release: `make release VERSION=0.2.0`, or `python -m tests.supply.release 0.2.0`.
+"""Make a release: `make release VERSION=0.2.0`, or `python -m tests.supply.release 0.2.0`.
 
-The changelog's section is cut, committed and tagged; from the tag's own tree come wheel and source distribution, beside
-them packages and bill of materials, checksums, and a signature where git has a key to sign with. Where the tag is
-there already, at HEAD, the files are made again: byte for byte the same.
+The changelog's unreleased section is cut, committed and tagged. Wheel and source distribution are built from the tag's
+tree, together with packages, bill of materials and checksums, which are signed if git has a signing key. If the tag
+already exists at HEAD, the files are built again, byte for byte the same.
 """
 
 import gzip
@@ -27,10 +27,10 @@ TARGETS: Final = (
     *(f"deb DIST={dist} DEB_ARCH={arch}" for dist in ("bookworm", "trixie") for arch in ("amd64", "arm64")),
     "sbom",
 )
-"""What make is asked for: packages of both Debians for tables and scorers, and what all is made of."""
+"""The targets of make: packages for both Debian releases and architectures, and the bill of materials."""
 
 MADE: Final = ("build/deb/*.deb", "build/homologue.cdx.json")
-"""Where that lies then."""
+"""The files that these targets build."""
 
 UNRELEASED: Final = re.compile(r"^## \[Unreleased\]\n(?P<told>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 BUILD: Final = (
@@ -39,11 +39,11 @@ BUILD: Final = (
 
 
 class NotReleased(Exception):
-    """Why there is no release; nothing was changed."""
+    """The release was refused, and nothing was changed."""
 
 
 def cut(changelog: str, version: str, day: str) -> str:
-    """Return the changelog with its unreleased section as this version's. Raises NotReleased if it says nothing."""
+    """Return the changelog with its unreleased section as this version's. Raises NotReleased if it is empty."""
     found = UNRELEASED.search(changelog)
     if found is None or not re.search(r"^- |^\* ", found["told"], re.MULTILINE):
         raise NotReleased("CHANGELOG.md says nothing under [Unreleased]")
@@ -53,7 +53,7 @@ def cut(changelog: str, version: str, day: str) -> str:
 
 
 def check(tree: Path, version: str) -> bool:
-    """Return whether the release has its tag already, at HEAD. Raises NotReleased."""
+    """Return whether the tag of the release already exists at HEAD. Raises NotReleased."""
     try:
         asked = Version(version)
     except InvalidVersion:
@@ -71,7 +71,7 @@ def check(tree: Path, version: str) -> bool:
 
 
 def release(tree: Path, version: str, out: Path, targets: Sequence[str] = TARGETS) -> list[Path]:
-    """Make a release of a tree and return its files. Raises NotReleased, CalledProcessError."""
+    """Make a release from a tree; return its files. Raises NotReleased, CalledProcessError."""
     if not check(tree, version):
         changelog = tree / "CHANGELOG.md"
         day = datetime.now(UTC).date().isoformat()
@@ -96,7 +96,7 @@ def release(tree: Path, version: str, out: Path, targets: Sequence[str] = TARGET
 
 
 def distributions(tree: Path, tag: str, out: Path) -> None:
-    """Build the wheel and the source distribution of a tag, the same bytes each time. Raises CalledProcessError."""
+    """Build wheel and source distribution of a tag, reproducibly. Raises CalledProcessError."""
     source = out / "source"
     git(tree, "clone", "--quiet", "--branch", tag, "-c", "advice.detachedHead=false", str(tree), str(source))
     epoch = int(git(source, "log", "-1", "--format=%ct"))
@@ -113,7 +113,7 @@ def distributions(tree: Path, tag: str, out: Path) -> None:
 
 
 def settle(archive: Path, epoch: int) -> None:
-    """Write everything in an archive with one time and no owner, in one order: setuptools gives each file its own."""
+    """Rewrite an archive in a fixed order with one timestamp and no owner, so that it is reproducible."""
     plain = io.BytesIO()
     with tarfile.open(archive) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new:
         for member in sorted(old.getmembers(), key=lambda one: one.name):
@@ -126,13 +126,13 @@ def settle(archive: Path, epoch: int) -> None:
 
 
 def git(tree: Path, *arguments: str) -> str:
-    """Return what git answers. Raises CalledProcessError."""
+    """Run git; return its output. Raises CalledProcessError."""
     asked = subprocess.run(["git", *arguments], cwd=tree, check=True, capture_output=True, text=True)
     return asked.stdout.strip()
 
 
 def key_of(tree: Path) -> str:
-    """Return the key with which the maintainer signs; none, where git knows of none."""
+    """Return the signing key that git is configured with; empty if there is none."""
     return subprocess.run(
         ["git", "config", "user.signingkey"], cwd=tree, check=False, capture_output=True, text=True
     ).stdout.strip()

@@ -1,7 +1,7 @@
-"""Writes the bill of materials (CycloneDX 1.6, JSON): `python -m tests.supply.sbom [0.2.0] > homologue.cdx.json`.
+"""Write the bill of materials (CycloneDX 1.6, JSON): `python -m tests.supply.sbom [0.2.0] > homologue.cdx.json`.
 
-In it are the pinned packages with the hashes that pip accepts, the program of the embedded broker, the networks that
-read tile backs, and what browsers and the button box are given. What only developers need is marked as excluded.
+It lists the pinned packages with the hashes that pip accepts, the embedded broker's program, the networks that read
+tile backs, and the files for browsers and the button box. What only developers need is marked as excluded.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from tests.supply.release import git
 
 
 def packages() -> Iterator[Component]:
-    """Return the pinned packages."""
+    """Yield the pinned packages."""
     required = needed()
     for name, version, marker, hashes in pins(LOCK.read_text(encoding="utf-8")):
         yield Component(
@@ -44,7 +44,7 @@ def packages() -> Iterator[Component]:
 
 
 def broker() -> Component:
-    """Return the program of the embedded broker, as it is installed here. Raises ProgramMissing."""
+    """Return the installed program of the embedded broker. Raises ProgramMissing."""
     found = broker_program("embedded")
     return Component(
         type=ComponentType.APPLICATION,
@@ -57,7 +57,7 @@ def broker() -> Component:
 
 
 def shipped() -> Iterator[Component]:
-    """Return the shipped files that are no Python of ours."""
+    """Yield the shipped files other than our own Python."""
     for path in shipped_files():
         name = path.relative_to(ROOT).as_posix()
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -70,9 +70,9 @@ def shipped() -> Iterator[Component]:
 
 
 def bill(version: str) -> str:
-    """Return a version's bill of materials, the same for a commit each time. Raises ValueError.
+    """Return a version's bill of materials, which is the same each time for one commit.
 
-    It follows the standard's schema.
+    Raises ValueError if it does not follow the standard's schema.
     """
     program = Component(type=ComponentType.APPLICATION, name="homologue", version=version, bom_ref="homologue")
     commit, when = git(ROOT, "log", "-1", "--format=%H %cI").split()

@@ -1,4 +1,4 @@
-"""What MkDocs leaves to us, as its hook (mkdocs.yml): a list of versions, and a search that finds Chinese."""
+"""A hook for MkDocs (mkdocs.yml): a list of versions, and a search that finds Chinese words."""
 
 import json
 import re
@@ -14,7 +14,7 @@ REDIRECT = (
 
 
 def newest_first(names: list[str]) -> list[str]:
-    """Return versions in their order, and what is no version behind them."""
+    """Return versions, newest first, followed by names that are not versions."""
 
     def rank(name: str) -> tuple[bool, Version]:
         try:
@@ -26,12 +26,12 @@ def newest_first(names: list[str]) -> list[str]:
 
 
 def parted(text: str) -> str:
-    """Put a break of no width between Chinese signs: each is looked for, and a reader sees none."""
+    """Put a zero-width space between Chinese characters, so that the search finds each of them."""
     return re.sub("(?<=[\u4e00-\u9fff])(?=[\u4e00-\u9fff])", "\u200b", text)
 
 
-def on_post_build(config: Any, **_: Any) -> None:  # noqa: ANN401 - MkDocs is there when a site is built, and not before
-    """Write the list from which a reader chooses a version, lead who names none to the newest, part Chinese words."""
+def on_post_build(config: Any, **_: Any) -> None:  # noqa: ANN401 - MkDocs is only installed to build a site
+    """Write the list of versions and a redirect to the newest one, and separate Chinese characters in the search."""
     for index in Path(config.site_dir).rglob("search_index.json"):
         index.write_text(parted(index.read_text(encoding="utf-8")), encoding="utf-8")
     all_versions = Path(config.site_dir).parent

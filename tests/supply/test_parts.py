@@ -1,4 +1,4 @@
-"""The bill of materials leaves nothing out."""
+"""The bill of materials is complete."""
 
 import subprocess
 import tomllib
@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from tests.supply.parts import LOCK, ROOT, needed, pins, shipped_files
 
 OURS: Final = {".py", ".toml", ".html", ".conf", ".po", ".pot", ".md", ".csv", ".txt", ".yaml", ".json"}
-"""Ends of names of what our own Python reads: source, templates, data of the rules, catalogues, documents."""
+"""Suffixes of files that our own Python reads: source, templates, rules, catalogues, documents."""
 
 
 def test_every_package_of_the_lock_is_listed_with_its_hashes() -> None:
@@ -23,19 +23,19 @@ def test_every_package_of_the_lock_is_listed_with_its_hashes() -> None:
     assert sum(len(hashes) for *_, hashes in listed) == text.count("--hash=sha256:")
 
 
-def test_a_line_that_pins_nothing_is_no_package() -> None:
+def test_a_line_that_pins_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="this line pins nothing"):
         list(pins("somewhere @ https://example.org/x.whl"))
 
 
-def test_whatever_the_program_asks_for_is_needed_and_what_developers_need_is_not() -> None:
+def test_the_programs_dependencies_are_needed_and_development_tools_are_not() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     asked = {canonicalize_name(Requirement(one).name) for one in project["project"]["dependencies"]}
     assert asked <= needed()
     assert needed().isdisjoint({"pytest", "ruff", "mypy", "hypothesis"})
 
 
-def test_every_file_that_is_shipped_and_no_python_of_ours_is_listed() -> None:
+def test_every_shipped_file_that_is_not_ours_is_listed() -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "-z", "broker", "kiosk", "vision", "firmware"], cwd=ROOT, capture_output=True, check=True
     )

@@ -1,4 +1,4 @@
-"""A release is cut from what the changelog says, made from its tag alone, and installs without anything beside it."""
+"""A release is cut from the changelog, built only from its tag, and can be installed by itself."""
 
 import os
 import re
@@ -23,7 +23,7 @@ CHANGELOG: Final = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\
 
 @pytest.fixture(autouse=True)
 def author(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit as nobody in particular, with no settings of who runs the tests."""
+    """Commit as a fictitious author, ignoring the settings of whoever runs the tests."""
     for name, value in (("NAME", "Nobody"), ("EMAIL", "nobody@example.org")):
         monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
         monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
@@ -32,7 +32,7 @@ def author(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def repository(tree: Path) -> Path:
-    """Return a folder as a repository with one commit."""
+    """Make a folder a repository with one commit; return it."""
     git(tree, "init", "--quiet", ".")
     git(tree, "add", "--all")
     git(tree, "commit", "--quiet", "--message", "All of it")
@@ -48,7 +48,7 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of this tree as it stands, without what git ignores."""
+    """Return a copy of this working tree, without ignored files."""
     tree = tmp_path_factory.mktemp("release") / "tree"
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -65,7 +65,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def signer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Yield whose key there is to sign with."""
+    """Yield the owner of a new signing key."""
     home, who = tmp_path / "keys", "nobody@example.org"
     home.mkdir(mode=0o700)
     monkeypatch.setenv("GNUPGHOME", str(home))
@@ -76,24 +76,24 @@ def signer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def version_built(tree: Path, out: Path) -> str:
-    """Return the name of the wheel that a tree makes."""
+    """Build the wheel of a tree; return its version."""
     code = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", code, str(out)], cwd=tree, check=True, capture_output=True)
     return next(out.glob("*.whl")).name.split("-")[1]
 
 
-def test_a_cut_leaves_an_empty_section_above_and_loses_no_line() -> None:
+def test_cutting_the_changelog_adds_an_empty_section_and_loses_no_line() -> None:
     made = cut(CHANGELOG, "0.2.0", "2026-03-04")
     assert made.startswith("# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n\n### Added\n\n- A thing.\n")
     assert made.endswith(CHANGELOG.partition("- A thing.\n")[2])
 
 
-def test_what_says_nothing_is_not_released() -> None:
+def test_a_release_without_changelog_entries_is_refused() -> None:
     with pytest.raises(NotReleased, match="says nothing"):
         cut(cut(CHANGELOG, "0.2.0", "2026-03-04"), "0.3.0", "2026-03-05")
 
 
-def test_this_changelog_can_be_cut() -> None:
+def test_our_changelog_can_be_cut() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "\n## [99.0.0] - 2026-03-04\n" in cut(text, "99.0.0", "2026-03-04")
 
@@ -101,9 +101,7 @@ def test_this_changelog_can_be_cut() -> None:
 @pytest.mark.parametrize(
     ("version", "why"), [("0.2", None), ("v0.2.0", "written 0.2.0"), ("new", "no version"), ("0.1.0", "not after")]
 )
-def test_a_version_is_written_as_packages_write_it_and_comes_after_all_others(
-    small: Path, version: str, why: str | None
-) -> None:
+def test_a_version_must_be_normalised_and_newer_than_all_others(small: Path, version: str, why: str | None) -> None:
     git(small, "tag", "v0.1.5")
     if why is None:
         assert not check(small, version)
@@ -112,18 +110,18 @@ def test_a_version_is_written_as_packages_write_it_and_comes_after_all_others(
             check(small, version)
 
 
-def test_a_tree_with_changes_is_not_released(small: Path) -> None:
+def test_a_tree_with_uncommitted_changes_is_not_released(small: Path) -> None:
     (small / "new").touch()
     with pytest.raises(NotReleased, match="not committed"):
         check(small, "0.2.0")
 
 
-def test_a_tag_that_is_there_is_made_again(small: Path) -> None:
+def test_an_existing_tag_at_head_is_released_again(small: Path) -> None:
     git(small, "tag", "v0.2.0")
     assert check(small, "0.2.0")
 
 
-def test_the_version_says_its_commit_where_it_is_known(tmp_path: Path) -> None:
+def test_the_version_includes_the_commit_if_it_is_known(tmp_path: Path) -> None:
     told = tmp_path / "commit.txt"
     assert version_and_commit(told) == program_version()
     told.write_text("None")
@@ -158,9 +156,7 @@ def test_a_tree_without_git_a_shallow_clone_and_an_archive_have_a_version(copy: 
 
 
 @pytest.mark.slow
-def test_a_release_is_its_tag_and_its_wheel_runs_where_there_is_nothing_else(
-    copy: Path, signer: str, tmp_path: Path
-) -> None:
+def test_a_release_is_built_from_its_tag_and_its_wheel_runs_by_itself(copy: Path, signer: str, tmp_path: Path) -> None:
     tree = repository(copy)
     git(tree, "config", "user.signingkey", signer)
     sums, signature, *made = release(tree, "97.1.0", tmp_path / "dist", targets=())
@@ -192,7 +188,7 @@ def test_a_release_is_its_tag_and_its_wheel_runs_where_there_is_nothing_else(
     place = tmp_path / "empty"
     venv.create(place, with_pip=False)
     site = next(place.glob("lib/python3*/site-packages"))
-    for file in files("click") or ():  # what the command line itself is made of; all else is imported when it is used
+    for file in files("click") or ():  # the only package that the command line needs before a command runs
         if file.suffix == ".py":
             (site / file).parent.mkdir(parents=True, exist_ok=True)
             (site / file).write_bytes(Path(str(file.locate())).read_bytes())

@@ -1,4 +1,4 @@
-"""What the site's hook does: versions in their order, and Chinese that is found."""
+"""The site's hook sorts versions and makes Chinese searchable."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from tests.supply.site import newest_first, on_post_build, parted
 
 
-def test_the_newest_version_comes_first_and_what_is_no_version_last() -> None:
+def test_the_newest_version_comes_first_and_other_names_last() -> None:
     assert newest_first(["0.9.0", "development", "0.10.0", "0.10.0rc1"]) == [
         "0.10.0",
         "0.10.0rc1",
@@ -17,13 +17,13 @@ def test_the_newest_version_comes_first_and_what_is_no_version_last() -> None:
     ]
 
 
-def test_each_chinese_sign_is_looked_for_and_no_other_word_is_parted() -> None:
+def test_chinese_characters_are_separated_and_other_words_are_not() -> None:
     made = parted("错和, faux hu 和 false hu")
     assert re.split(r"[\s\u200b,]+", made) == ["错", "和", "faux", "hu", "和", "false", "hu"]
     assert parted(made) == made
 
 
-def test_who_names_no_version_is_led_to_the_newest(tmp_path: Path) -> None:
+def test_the_root_page_redirects_to_the_newest_version(tmp_path: Path) -> None:
     for name in ("0.1.0", "development", "0.2.0"):
         (tmp_path / name / "search").mkdir(parents=True)
     index = tmp_path / "development" / "search" / "search_index.json"

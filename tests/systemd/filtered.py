@@ -1,6 +1,6 @@
-"""Runs a command with some system calls only: `python filtered.py CALL,CALL,... COMMAND...`.
+"""Run a command with some system calls only: `python filtered.py CALL,CALL,... COMMAND...`.
 
-By the library that systemd itself uses. Everything else is refused with EPERM, as the units ask.
+It uses the same library as systemd. All other calls fail with EPERM, as configured in the units.
 """
 
 import ctypes
@@ -15,13 +15,13 @@ NO_NEW_PRIVILEGES: Final = 38
 
 
 def restrict(calls: list[str]) -> None:
-    """Allow this process and its children these calls and no others."""
+    """Allow this process and its children only these calls."""
     library = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     library.seccomp_init.restype = ctypes.c_void_p
     rules = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(REFUSE)))
     for name in calls:
         number = library.seccomp_syscall_resolve_name(name.encode())
-        if number >= 0:  # the others belong to other processors
+        if number >= 0:  # negative: a call of other processors
             _check(library.seccomp_rule_add_array(rules, ctypes.c_uint32(ALLOW), number, 0, None))
     _check(ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _check(library.seccomp_load(rules))

@@ -1,4 +1,4 @@
-"""The files for a table's Pi, as `homologue install` lays them out: systemd and udev read them."""
+"""The files for a table's Pi that `homologue install` installs, as systemd and udev read them."""
 
 import configparser
 import re
@@ -20,7 +20,7 @@ PROGRAMS: Final = {
     "homologue-journald.conf": "systemd-journald",
     "homologue-watchdog.conf": "systemd",
 }
-"""Which program of systemd reads a file."""
+"""The program of systemd that reads each file."""
 
 
 def text(name: str) -> str:
@@ -30,20 +30,20 @@ def text(name: str) -> str:
 def settings(name: str) -> dict[str, dict[str, str]]:
     """Read a file as systemd reads it."""
     parser = configparser.ConfigParser(interpolation=None, strict=True)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd tells capitals from small letters
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd distinguishes case
     parser.read_string(text(name))
     return {section: dict(parser[section]) for section in parser.sections()}
 
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """A table that anybody may be alone with."""
+    """Return the root of a table installed with `--locked`."""
     done = CliRunner().invoke(homologue, ["install", "table", "--locked", "--root", str(tmp_path)])
     assert done.exit_code == 0, done.output
     return tmp_path
 
 
-def test_each_file_is_laid_out_somewhere() -> None:
+def test_every_file_is_installed() -> None:
     laid = {name for files in (*FILES.values(), LOCKED) for name in files} | {"table.toml", "README.md"}
     assert {path.name for path in (ROOT / "systemd").iterdir()} == laid
 
@@ -58,14 +58,14 @@ def test_each_file_is_laid_out_somewhere() -> None:
         ("homologue-watchdog.conf", "systemd/system.conf"),
     ],
 )
-def test_systemd_reads_what_is_installed(installed: Path, name: str, asked: str) -> None:
+def test_systemd_reads_the_installed_files(installed: Path, name: str, asked: str) -> None:
     read = analyze("cat-config", f"--root={installed}", "--no-pager", asked)
     assert (read.returncode, text(name) in read.stdout) == (0, True), read.stderr
 
 
 @pytest.mark.parametrize(("name", "program"), PROGRAMS.items())
-def test_each_setting_is_one_that_systemd_knows(name: str, program: str) -> None:
-    """A setting that is misspelt would be passed over with a line in the log of the Pi."""
+def test_systemd_knows_each_setting(name: str, program: str) -> None:
+    """A misspelt setting would be ignored, with only a line in the log of the Pi."""
     folder = next(path for path in map(Path, ("/usr/lib/systemd", "/lib/systemd")) if (path / program).exists())
     known = b"".join(path.read_bytes() for path in (folder / program, *folder.glob("libsystemd-*.so")))
     for section, values in settings(name).items():
@@ -73,11 +73,11 @@ def test_each_setting_is_one_that_systemd_knows(name: str, program: str) -> None
 
 
 def found_in(program: bytes, section: str, key: str) -> set[str]:
-    """Return how a program names a setting: with its section, or in a table of settings."""
+    """Return the names under which a program contains a setting: with its section, or alone."""
     return {name for name in (f"\0{section}.{key}\0", f"\0{key}\0") if name.encode() in program}
 
 
-def test_no_console_has_a_login_and_no_key_switches_anything() -> None:
+def test_no_console_has_a_login_and_no_key_has_an_effect() -> None:
     login = settings("homologue-logind.conf")["Login"]
     assert (login.pop("NAutoVTs"), login.pop("ReserveVT")) == ("0", "0")
     assert set(login.values()) == {"ignore"}
@@ -87,7 +87,7 @@ def test_no_console_has_a_login_and_no_key_switches_anything() -> None:
     assert settings("homologue-manager.conf")["Manager"]["CtrlAltDelBurstAction"] == "none"
 
 
-def test_the_kernel_takes_no_magic_keys() -> None:
+def test_the_kernel_ignores_magic_keys() -> None:
     lines = [line for line in text("homologue-sysctl.conf").splitlines() if not line.startswith("#")]
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     assert values == {
@@ -98,7 +98,7 @@ def test_the_kernel_takes_no_magic_keys() -> None:
     }
 
 
-def test_what_is_masked_is_there_and_is_masked_then(installed: Path) -> None:
+def test_masked_units_exist_and_are_masked(installed: Path) -> None:
     assert [unit for unit in CONSOLES if not (Path("/usr/lib/systemd/system") / unit).exists()] == []
     for unit in CONSOLES:
         assert (installed / "etc/systemd/system" / unit).readlink() == Path("/dev/null")
@@ -108,7 +108,7 @@ UDEV_LINE: Final = re.compile(r'(?:[A-Z]+(?:\{[^}"]+\})?(?:==|!=|\+=|:=|=)"[^"]*
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "systemd").glob("*.rules")), ids=lambda path: path.name)
-def test_each_rule_is_one_that_udev_can_read(path: Path) -> None:
+def test_udev_can_read_each_rule(path: Path) -> None:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     assert lines != []
     assert [line for line in lines if not UDEV_LINE.fullmatch(line)] == []

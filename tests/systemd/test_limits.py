@@ -1,4 +1,4 @@
-"""The limit of connections an address, loaded into a real kernel, between two real network namespaces."""
+"""The limit of connections from one address, in a real kernel between two network namespaces."""
 
 import subprocess
 from pathlib import Path
@@ -21,7 +21,7 @@ for _ in range(int(count)):
 print(len(held), flush=True)
 sys.stdin.read()
 """
-"""Holds as many connections as it gets from an address of its own, and says how many."""
+"""Opens as many connections as it can from its own address, and prints how many."""
 
 HALL: Final = f"""
 set -e
@@ -51,11 +51,11 @@ for one in callers:
     one.communicate()
 END
 """
-"""A machine with a broker's port and a desk's, a laptop of two addresses beside it, and what each gets in turn."""
+"""A machine with the ports of broker and desk, a laptop with two addresses, and the connections that each gets."""
 
 
 @pytest.mark.slow
-def test_one_address_holds_so_many_connections_with_the_broker_and_others_as_before() -> None:
+def test_one_address_is_limited_and_others_are_not_affected() -> None:
     ran = subprocess.run(
         ["unshare", "-rn", "bash", "-c", HALL, "hall", CALLER], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""The units are what systemd takes, shut off what they do not need, and start commands that exist."""
+"""The units are accepted by systemd, deny what they do not need, and start commands that exist."""
 
 import re
 import subprocess
@@ -41,20 +41,20 @@ FAILED: Final = unit("homologue-failed@.service")
 LIMITS: Final = unit("homologue-limits.service")
 
 EXPOSURE: Final = {KIOSK: 15, SCORER: 12, PUBLISH: 11, MOSQUITTO: 11, CERTIFICATES: 19, FAILED: 6, LIMITS: 14}
-"""The most that `systemd-analyze security` may find, in tenths: devices cost the kiosk something, and it costs
-something to read what is the scorer's and write what is Mosquitto's."""
+"""The highest exposure that `systemd-analyze security` may report, in tenths. It is higher for the kiosk, which has
+devices, and for the unit that reads the scorer's files and writes Mosquitto's."""
 
 FILTERED: Final = Path(__file__).with_name("filtered.py")
 
 every_unit = pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 
 
-def test_each_unit_is_known_here() -> None:
+def test_every_unit_is_tested_here() -> None:
     assert sorted(EXPOSURE) == UNITS
 
 
 @every_unit
-def test_systemd_has_no_complaint(path: Path, tmp_path: Path) -> None:
+def test_systemd_accepts_each_unit(path: Path, tmp_path: Path) -> None:
     verified = analyze("verify", "--man=no", str(as_installed(path, tmp_path)))
     assert (verified.returncode, verified.stdout, verified.stderr) == (0, "", "")
 
@@ -68,23 +68,23 @@ def test_systemd_has_no_complaint(path: Path, tmp_path: Path) -> None:
         ("ExecStart=/", "ExecStart=/nowhere/", "is not executable"),
     ],
 )
-def test_systemd_complains_of_a_broken_unit(path: Path, tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_systemd_reports_a_broken_unit(path: Path, tmp_path: Path, old: str, new: str, complaint: str) -> None:
     verified = analyze("verify", "--man=no", str(as_installed(path, tmp_path, old, new)))
     assert complaint in verified.stderr
 
 
 @every_unit
-def test_little_is_left_open(path: Path, tmp_path: Path) -> None:
+def test_exposure_is_within_its_limit(path: Path, tmp_path: Path) -> None:
     copy = as_installed(path, tmp_path)
     judged = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE[path]}", str(copy))
     assert judged.returncode == 0, judged.stdout
 
 
 @every_unit
-def test_a_unit_with_more_open_is_seen(path: Path, tmp_path: Path) -> None:
+def test_a_more_exposed_unit_exceeds_its_limit(path: Path, tmp_path: Path) -> None:
     open_now = (
         "CapabilityBoundingSet=\n" if path == FAILED else "NoNewPrivileges=yes\n"
-    )  # DynamicUser= implies the latter
+    )  # DynamicUser= implies NoNewPrivileges=
     copy = as_installed(path, tmp_path, open_now)
     judged = analyze("security", "--offline=true", "--no-pager", f"--threshold={EXPOSURE[path]}", str(copy))
     assert judged.returncode != 0
@@ -94,13 +94,13 @@ every_service = pytest.mark.parametrize("path", [KIOSK, SCORER, PUBLISH, MOSQUIT
 
 
 @every_service
-def test_it_comes_back_after_every_end(path: Path) -> None:
+def test_a_service_restarts_whenever_it_ends(path: Path) -> None:
     asked = {key: values(path, key) for key in ("Restart", "WantedBy")}
     assert asked == {"Restart": ["always"], "WantedBy": ["multi-user.target"]}
 
 
 @pytest.mark.parametrize("path", [KIOSK, SCORER], ids=lambda path: path.name)
-def test_what_does_not_start_says_so_on_the_screen_and_is_tried_again(path: Path) -> None:
+def test_a_failing_service_shows_a_message_and_is_retried(path: Path) -> None:
     assert values(path, "OnFailure") == ["homologue-failed@%n.service"]
     (interval,), (pause,), (burst,) = (
         values(path, key) for key in ("StartLimitIntervalSec", "RestartSec", "StartLimitBurst")
@@ -108,19 +108,19 @@ def test_what_does_not_start_says_so_on_the_screen_and_is_tried_again(path: Path
     assert int(pause) * int(burst) < int(interval), "a service that ends at once would never come to its limit"
     assert values(FAILED, "StandardOutput") == ["tty"]
     assert values(FAILED, "ExecStopPost") == [
-        "+/bin/systemctl reset-failed %i",  # else the limit may hold still, and there is no other attempt
+        "+/bin/systemctl reset-failed %i",  # otherwise the limit could prevent another attempt
         "+/bin/systemctl --no-block start %i",
     ]
 
 
-def test_the_journal_in_memory_outlasts_the_service() -> None:
-    """Where a card takes no writes it is in /dev/shm, which RemoveIPC= empties of all that is the user's."""
+def test_the_journal_in_memory_survives_the_service() -> None:
+    """If the card is not writable, it is in /dev/shm, where RemoveIPC= would delete all files of the user."""
     assert memory_folder(ROOT).is_relative_to("/dev/shm")
     assert values(KIOSK, "RemoveIPC") == ["no"]
 
 
-def test_the_words_on_the_screen_are_the_ones_that_were_meant(tmp_path: Path) -> None:
-    """As systemd takes the line apart: what the shell is given prints words, and the service's last ones."""
+def test_the_failure_message_is_printed_as_intended(tmp_path: Path) -> None:
+    """Once systemd has parsed the line, the shell prints a message and the service's last log lines."""
     line = values(FAILED, "ExecStart")[0].replace("\\\\", "\\").replace("\\'", "'\\''").replace("exec sleep 60", "true")
     journal = tmp_path / "journalctl"
     journal.write_text('#!/bin/sh\necho asked: "$@"\n', encoding="utf-8")
@@ -136,7 +136,7 @@ def test_the_words_on_the_screen_are_the_ones_that_were_meant(tmp_path: Path) ->
 
 
 @every_service
-def test_each_has_a_user_of_its_own_that_is_not_root(path: Path) -> None:
+def test_each_service_has_its_own_user_other_than_root(path: Path) -> None:
     users = [name for each in (KIOSK, SCORER, MOSQUITTO) for name in values(each, "User")]
     assert len(values(path, "User")) == 1
     assert len({*users} - {"root"}) == 3
@@ -147,26 +147,28 @@ def test_a_kiosk_does_not_wait_for_the_network() -> None:
 
 
 def parsed(command: click.Command, words: list[str]) -> dict[str, object]:
-    """Return what the command makes of its line; it refuses what it does not know."""
+    """Return the parameters that a command parses from its command line. Unknown options are errors."""
     program, name, *arguments = words
     assert program == f"{INSTALLED}homologue"
     assert name == command.name
-    with patch.object(PathType, "convert", lambda _, value, *_where: Path(value)):  # on the machine whose unit this is
+    with patch.object(
+        PathType, "convert", lambda _, value, *_where: Path(value)
+    ):  # paths exist only on the installed machine
         return command.make_context(name, arguments).params
 
 
-def test_the_kiosk_takes_its_command_line() -> None:
+def test_the_kiosk_accepts_its_command_line() -> None:
     program, group, *words = command_line(KIOSK)
     assert group == "table"
     assert parsed(table.commands["run"], [program, *words])["config"] == Path("/etc/homologue/table-3.toml")
 
 
 @pytest.mark.parametrize("options", ["", "--broker localhost:8883 --ca /etc/homologue/ca.crt --desk-name desk.local"])
-def test_the_scorer_takes_its_command_line(options: str) -> None:
+def test_the_scorer_accepts_its_command_line(options: str) -> None:
     assert parsed(scorer, command_line(SCORER, options))["event"] == Path("/var/lib/homologue-scorer/table-3")
 
 
-def test_the_scorers_options_in_the_installers_page_are_options() -> None:
+def test_the_scorers_options_on_the_installers_page_are_accepted() -> None:
     page = (ROOT / "docs" / "installer.md").read_text(encoding="utf-8")
     told = re.findall(r"^OPTIONS=(.+)$", page, re.MULTILINE)
     assert len(told) >= 2
@@ -174,7 +176,7 @@ def test_the_scorers_options_in_the_installers_page_are_options() -> None:
         parsed(scorer, command_line(SCORER, options))
 
 
-def test_publish_takes_its_command_line_and_reads_what_the_scorer_writes() -> None:
+def test_publish_accepts_its_command_line_and_reads_the_scorers_folder() -> None:
     asked = parsed(publish, command_line(PUBLISH))
     assert (asked["folder"], asked["watch"]) == (Path(command_line(SCORER)[-1]), True)
     assert [str(asked["target"])] == [
@@ -183,19 +185,19 @@ def test_publish_takes_its_command_line_and_reads_what_the_scorer_writes() -> No
     assert values(PUBLISH, "User") == values(SCORER, "User")
 
 
-def test_the_state_is_where_the_commands_write() -> None:
+def test_the_state_directory_is_where_the_scorer_writes() -> None:
     assert command_line(SCORER)[-1] == f"/var/lib/{values(SCORER, 'StateDirectory')[0].replace('%i', 'table-3')}"
 
 
 def under(path: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `homologue` with a unit's system calls and no others."""
+    """Start `homologue` with only the system calls of a unit."""
     calls = ",".join(sorted(allowed_calls(path)))
     command = [sys.executable, str(FILTERED), calls, str(HERE / "homologue"), *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
-    """Read until a line says so, or to the end; then let the process end in order."""
+    """Return the output lines, terminating the process once a line contains `wanted`."""
     lines = []
     for line in process.stdout or ():
         lines.append(line.rstrip())
@@ -210,9 +212,9 @@ def said(process: subprocess.Popen[str], wanted: str) -> list[str]:
 @pytest.mark.slow
 def test_scorer_and_broker_work_with_the_units_system_calls(tmp_path: Path, demo_event: MakeEvent) -> None:
     demo_event(tmp_path, 1)
-    everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as docs/installer.md has it for a club evening
+    everywhere = ("--host", "0.0.0.0")  # noqa: S104 - as in docs/installer.md for a club evening
     process = under(SCORER, "scorer", str(tmp_path), *everywhere, "--mqtt-port", "0", "--desk-port", "0")
-    busy = "broker_unreachable"  # at the first try
+    busy = "broker_unreachable"  # at the first attempt
     lines = [line for line in said(process, "No accounts yet: ") if busy not in line]
     assert [line.split(":")[0] for line in lines] == ["Broker", "Broker program", "Desk", "No accounts yet"]
     assert process.returncode == 0
@@ -235,7 +237,7 @@ def test_a_kiosk_works_with_the_units_system_calls(tmp_path: Path, demo_event: M
 
 
 @pytest.mark.slow
-def test_a_filter_that_is_too_narrow_stops_them(tmp_path: Path, demo_event: MakeEvent) -> None:
+def test_a_filter_that_is_too_narrow_stops_the_broker(tmp_path: Path, demo_event: MakeEvent) -> None:
     narrow = tmp_path / SCORER.name
     narrow.write_text(SCORER.read_text(encoding="utf-8").replace("SystemCallFilter=capset\n", ""), encoding="utf-8")
     demo_event(tmp_path, 1)

@@ -1,4 +1,4 @@
-"""The units, read as systemd reads them: the few parts that the tests ask for."""
+"""Reading the parts of units that the tests need, as systemd does."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ ROOT: Final = Path(__file__).parents[2]
 UNITS: Final = sorted((ROOT / "systemd").glob("*.service"))
 
 INSTALLED: Final = "/usr/bin/"
-"""Where the packages put the command."""
+"""The folder in which the packages install the command."""
 
 HERE: Final = Path(sys.executable).parent
 
@@ -25,17 +25,17 @@ SPECIFIERS: Final = {"%i": INSTANCE, "%S": "/var/lib", "%t": "/run"}
 
 
 def unit(name: str) -> Path:
-    """Return a unit by its name, without instance."""
+    """Return the path of a unit by its name, without instance."""
     return ROOT / "systemd" / name
 
 
 def values(path: Path, key: str) -> list[str]:
-    """Return all values of a setting, in their order."""
+    """Return all values of a setting, in order."""
     return re.findall(rf"^{key}=(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def command_line(path: Path, options: str = "") -> list[str]:
-    """Return what is run, with specifiers and $OPTIONS filled in."""
+    """Return the command line of a unit, with specifiers and $OPTIONS filled in."""
     (line,) = values(path, "ExecStart")
     for specifier, value in SPECIFIERS.items():
         line = line.replace(specifier, value)
@@ -44,7 +44,7 @@ def command_line(path: Path, options: str = "") -> list[str]:
 
 
 def as_installed(path: Path, folder: Path, old: str = "", new: str = "") -> Path:
-    """Copy a unit with this machine's commands in the place of the installed ones, and one text exchanged."""
+    """Copy a unit with this machine's commands instead of the installed ones, replacing `old` by `new`."""
     text = path.read_text(encoding="utf-8")
     assert old in text
     copy = folder / path.name
@@ -53,19 +53,19 @@ def as_installed(path: Path, folder: Path, old: str = "", new: str = "") -> Path
 
 
 def commands_here(text: str) -> str:
-    """Put this machine's commands in the place of the installed ones."""
+    """Replace the installed commands by those of this machine."""
     return re.sub(r"/usr/(?:lib/homologue/)?bin/(homologue|python3)\b", rf"{HERE}/\1", text)
 
 
 def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Ask systemd-analyze."""
+    """Run systemd-analyze."""
     return subprocess.run(
         ["systemd-analyze", *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
 
 
 def allowed_calls(path: Path) -> set[str]:
-    """Return the system calls that a unit allows: lists in their order, those with ~ taken away."""
+    """Return the system calls that a unit allows. Lists are applied in order; those with ~ remove calls."""
     allowed = set(_calls("@default"))
     for value in values(path, "SystemCallFilter"):
         named = {call for name in value.removeprefix("~").split() for call in _calls(name)}

@@ -59,8 +59,8 @@ def read_event_head(folder: Path) -> EventHead | None:
         raise BadEvent(f"{EVENT}: {error}") from None
 
 
-def resolve_event_name(folder: Path, told: str | None) -> str:
-    """Return the event's name: `told`, or if that is None the name in the folder.
+def resolve_event_name(folder: Path, given: str | None) -> str:
+    """Return the event's name: `given`, or if that is None the name in the folder.
 
     Raises RuleError `event_not_said` if neither is known, `other_event` if they differ, `bad_event_name`; BadEvent.
     """
@@ -68,16 +68,16 @@ def resolve_event_name(folder: Path, told: str | None) -> str:
     known = head.name if head else None
     if known is None and (folder / COMMITMENT).exists():
         known = read_commitment(folder / COMMITMENT).event
-    if told is None and known is None:
+    if given is None and known is None:
         raise RuleError(
             "event_not_said", N_("{folder} does not say which event it belongs to: use --event NAME", folder=folder)
         )
-    if told is not None and known is not None and told != known:
+    if given is not None and known is not None and given != known:
         raise RuleError(
             "other_event",
-            N_("{folder} belongs to event {known}, not {other}", folder=folder, known=known, other=told[:40]),
+            N_("{folder} belongs to event {known}, not {other}", folder=folder, known=known, other=given[:40]),
         )
-    return checked_name(told or known or "")
+    return checked_name(given or known or "")
 
 
 def refuse_other_event(folder: Path) -> None:
@@ -164,9 +164,9 @@ def commit_folder(folder: Path, event: str) -> str:
 
 def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord], draw: DrawName | None = None) -> str:
     """Write `commitment.json`; return the root. Raises RuleError `file_exists`, `not_committed`, `deal_twice`."""
-    kept = [deal_and_salt(deal) for deal in deals]
-    _refuse_twice(deal.number for deal, _ in kept)
-    made = commit_deals(event, kept, draw)
+    salted = [deal_and_salt(deal) for deal in deals]
+    _refuse_twice(deal.number for deal, _ in salted)
+    made = commit_deals(event, salted, draw)
     listed = tuple(DealHash(number, made.hashes[number]) for number in sorted(made.hashes))
     content = msgspec.json.encode(CommitmentFile(1, event, made.root, listed, draw))
     publish_file(folder / COMMITMENT, msgspec.json.format(content, indent=2) + b"\n")
@@ -176,8 +176,8 @@ def publish_commitment(folder: Path, event: str, deals: Iterable[DealRecord], dr
 def read_commitment(path: Path) -> Commitment:
     """Read a commitment. Raises RuleError `malformed`, `too_large`, `deal_twice`, `root_differs`; OSError."""
     file = read_json(path, CommitmentFile)
-    _refuse_twice(one.deal for one in file.deals)
-    commitment = Commitment(file.event, {one.deal: one.hash for one in file.deals}, file.draw)
+    _refuse_twice(entry.deal for entry in file.deals)
+    commitment = Commitment(file.event, {entry.deal: entry.hash for entry in file.deals}, file.draw)
     if commitment.root != file.root:
         raise RuleError(
             "root_differs", N_("{file}: the commitment does not match the deals listed in it", file=path.name)

@@ -122,24 +122,24 @@ def announce_draw(folder: Path, request: DrawRequest, seal_for: str | None = Non
     if open_draw(folder):
         raise RuleError("draw_open", N_("a draw has already been announced: enter its words, or abandon it"))
     refuse_existing_deals(folder)
-    _refuse_twice(request.people)
+    _check_contributors(request.people)
     before = read_draws(folder)
-    kept = DrawSecrets(secrets.token_hex(SECRET_BYTES), secrets.token_hex(SECRET_BYTES), seal_for)
+    secrets_ = DrawSecrets(secrets.token_hex(SECRET_BYTES), secrets.token_hex(SECRET_BYTES), seal_for)
     known = set(read_registry(folder)) if (folder / SETS).exists() else set()
     announced = Announcement(
         **structs.asdict(request),
         number=len(before) + 1,
         previous=before[-1].hash if before else None,
         new_sets=tuple(sorted(_sets_of(request) - known)),
-        computer=words_hash(kept.computer),
-        computer_sets=words_hash(kept.computer_sets),
+        computer=words_hash(secrets_.computer),
+        computer_sets=words_hash(secrets_.computer_sets),
     )
     draw = Draw(announced, announced.hash)
     make_folder(folder)
     if seal_for is None:
         ensure_key(folder)
     _write_draws(folder, (*before, draw))
-    write_private(folder / DRAW_KEY, msgspec.json.encode(kept))
+    write_private(folder / DRAW_KEY, msgspec.json.encode(secrets_))
     return draw
 
 
@@ -148,13 +148,13 @@ def _sets_of(request: DrawRequest) -> set[int]:
     return set(request.sets[: request.deals]) or {set_of_deal(number, None) for number in range(1, request.deals + 1)}
 
 
-def _refuse_twice(people: Sequence[Contributor]) -> None:
+def _check_contributors(people: Sequence[Contributor]) -> None:
     """Raise RuleError if nobody contributes, or two people share a name or a hash.
 
     Whoever copies another's hash would only repeat the same words, and contribute nothing.
     """
     if not people:
-        raise RuleError("person_missing", N_("nobody is listed to give words"))
+        raise RuleError("person_missing", N_("list the people who contribute words"))
     if len({person.name for person in people}) < len(people):
         raise RuleError("name_twice", N_("two people of a draw have the same name"))
     if len({person.words for person in people}) < len(people):
@@ -175,20 +175,20 @@ def make_drawn_deals(folder: Path, words: Sequence[str], beacon: str = "") -> st
     draw = open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
-    kept, announced = _read_secrets(folder, draw), draw.announcement
-    said = DrawnWords(kept.computer, tuple(map(normal_words, words)), normal_words(beacon))
-    deals = drawn_deals(announced, said)
-    new_sets = drawn_sets(announced, replace(said, computer=kept.computer_sets))
+    secrets_, announced = _read_secrets(folder, draw), draw.announcement
+    revealed = DrawnWords(secrets_.computer, tuple(map(normal_words, words)), normal_words(beacon))
+    deals = drawn_deals(announced, revealed)
+    new_sets = drawn_sets(announced, replace(revealed, computer=secrets_.computer_sets))
     if (folder / DEALS).exists() and not all(record.sealed for record in read_deals(folder)):
         refuse_existing_deals(folder)  # unsealed deals cannot come from an interrupted run
-    public = kept.seal_for or read_key(folder).public
+    public = secrets_.seal_for or read_key(folder).public
     known = read_registry(folder) if (folder / SETS).exists() else {}
     sets = announced.sets or (None,)
     planned = [(deal, sets[at % len(sets)]) for at, (deal, _) in enumerate(deals)]
     records = [replace(record, salt=salt) for record, (_, salt) in zip(salt_deals(planned), deals, strict=True)]
     opened = Opener(folder).plain({one.set: known[one.set] for one in records if one.set in known}) | new_sets
     write_registry(folder, _sealed_sets({**known, **new_sets}, public))
-    write_private(folder / WORDS, seal(public, msgspec.json.encode(said), draw.hash.encode()).encode())
+    write_private(folder / WORDS, seal(public, msgspec.json.encode(revealed), draw.hash.encode()).encode())
     write_deals(folder, [seal_deal(record, opened, public) for record in records])
     root = publish_commitment(folder, announced.event, records, DrawName(announced.number, draw.hash))
     _write_draws(folder, (*read_draws(folder)[:-1], replace(draw, root=root)))
@@ -200,18 +200,18 @@ def _read_secrets(folder: Path, draw: Draw) -> DrawSecrets:
     missing = RuleError(
         "draw_secret_missing",
         N_(
-            "{file} is not that of draw {draw}: abandon it and announce another",
+            "{file} does not belong to draw {draw}: abandon the draw and announce another",
             file=DRAW_KEY,
             draw=draw.announcement.number,
         ),
     )
     try:
-        kept = read_json(folder / DRAW_KEY, DrawSecrets)
+        secrets_ = read_json(folder / DRAW_KEY, DrawSecrets)
     except FileNotFoundError:
         raise missing from None
-    if words_hash(kept.computer) != draw.announcement.computer:
+    if words_hash(secrets_.computer) != draw.announcement.computer:
         raise missing
-    return kept
+    return secrets_
 
 
 def _sealed_sets(registry: Registry, public: str) -> dict[int, dict[int, str] | str]:
@@ -230,12 +230,12 @@ def give_up_draw(folder: Path, reason: str) -> Draw:
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
     try:
-        over = replace(draw, given_up=msgspec.convert(" ".join(reason.split()), LineOfText))
+        abandoned = replace(draw, given_up=msgspec.convert(" ".join(reason.split()), LineOfText))
     except msgspec.ValidationError:
         raise RuleError("draw_reason_missing", N_("give the reason for abandoning the draw in one line")) from None
-    _write_draws(folder, (*read_draws(folder)[:-1], over))
+    _write_draws(folder, (*read_draws(folder)[:-1], abandoned))
     (folder / DRAW_KEY).unlink(missing_ok=True)
-    return over
+    return abandoned
 
 
 def read_drawn_words(folder: Path, draw: Draw) -> DrawnWords | None:

@@ -64,13 +64,13 @@ def salt_deals(planned: Iterable[PlannedDeal]) -> list[DealRecord]:
     return [
         DealRecord(
             number=deal.number,
-            set=set_of_deal(deal.number, wished),
+            set=set_of_deal(deal.number, preferred),
             prevalent_wind=deal.prevalent_wind,
             dealer=deal.dealer,
             faces=dict(deal.faces),
             salt=secrets.token_hex(SALT_BYTES),
         )
-        for deal, wished in sorted(planned, key=lambda one: one[0].number)
+        for deal, preferred in sorted(planned, key=lambda one: one[0].number)
     ]
 
 
@@ -107,14 +107,14 @@ def too_many_sets(count: int) -> RuleError:
     )
 
 
-def set_of_deal(number: int, wished: int | None) -> int:
-    """Return the set of a deal: `wished`, or the set with the deal's number. Raises RuleError `set_not_said`."""
-    if wished is None and number > LAST_SET:
+def set_of_deal(number: int, preferred: int | None) -> int:
+    """Return the set of a deal: `preferred`, or the set with the deal's number. Raises RuleError `set_not_said`."""
+    if preferred is None and number > LAST_SET:
         raise RuleError(
             "set_not_said",
             N_("set numbers go up to {most}: give the set number of deal {deal}", most=LAST_SET, deal=number),
         )
-    return number if wished is None else wished
+    return number if preferred is None else preferred
 
 
 def refuse_existing_deals(folder: Path) -> None:
@@ -138,9 +138,9 @@ def save_deals(folder: Path, event: str, deals: Iterable[DealRecord]) -> str:
     If it is interrupted between the two files, `homologue deal commit` completes it.
     """
     refuse_existing_deals(folder)
-    kept = tuple(deals)
-    write_deals(folder, kept)
-    return publish_commitment(folder, event, kept)
+    records = tuple(deals)
+    write_deals(folder, records)
+    return publish_commitment(folder, event, records)
 
 
 PLACES: Final = tuple(str(place) for place in range(1, TRAY + 1))
@@ -182,14 +182,14 @@ def _from_json(path: Path) -> list[PlannedDeal]:
     listed = collect_errors(
         lambda entry: decode_json(entry[1], ListedDeal, f"deal in place {entry[0]} of the list"), enumerate(entries, 1)
     )
-    counted = Counter(one.number for one in listed)
+    counted = Counter(deal.number for deal in listed)
     twice = [
         RuleError("deal_twice", N_("deal {deal} is listed {count} times", deal=number, count=n))
         for number, n in counted.items()
         if n > 1
     ]
-    raise_errors([*twice, *(fault for one in listed for fault in _faults(f"deal {one.number}", one.faces))])
-    return [(Deal(one.number, one.prevalent_wind, one.dealer, one.faces), one.set) for one in listed]
+    raise_errors([*twice, *(fault for deal in listed for fault in _faults(f"deal {deal.number}", deal.faces))])
+    return [(Deal(deal.number, deal.prevalent_wind, deal.dealer, deal.faces), deal.set) for deal in listed]
 
 
 def _from_csv(path: Path) -> list[PlannedDeal]:
@@ -207,8 +207,8 @@ def _deal(rows: list[CsvRow], fields: int) -> PlannedDeal:
     raise_errors(_contradictions(number, rows))
     faces = dict(trays)
     raise_errors(_faults(f"deal {number} (lines {rows[0].line} to {rows[-1].line})", faces))
-    wished = rows[0].number("set", LAST_SET) if rows[0].cells.get("set") else None
-    return Deal(number, _wind(rows[0], "prevalent_wind"), _wind(rows[0], "dealer"), faces), wished
+    preferred = rows[0].number("set", LAST_SET) if rows[0].cells.get("set") else None
+    return Deal(number, _wind(rows[0], "prevalent_wind"), _wind(rows[0], "dealer"), faces), preferred
 
 
 def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
@@ -228,7 +228,7 @@ def _tray(row: CsvRow, fields: int) -> tuple[Seat, tuple[str, ...]]:
 def _tile(line: int | str, place: int, tile: str) -> None:
     if tile not in FACES:
         raise RuleError(
-            "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is none' if tile else 'missing'}"
+            "not_a_tile", f"line {line}, tile {place}: {repr(tile[:20]) + ' is not a tile' if tile else 'missing'}"
         )
 
 
@@ -250,10 +250,10 @@ def _wind(row: CsvRow, name: str) -> Seat:
 
 def _contradictions(number: int, rows: list[CsvRow]) -> Iterator[RuleError]:
     for name in ("prevalent_wind", "dealer", "set"):
-        said = sorted({row.cells.get(name, "").lower() for row in rows})
-        if len(said) > 1:
+        values = sorted({row.cells.get(name, "").lower() for row in rows})
+        if len(values) > 1:
             lines = f"lines {rows[0].line} to {rows[-1].line}"
-            yield RuleError("deal_contradicts_itself", f"deal {number} ({lines}): {name} is {' and '.join(said)}")
+            yield RuleError("deal_contradicts_itself", f"deal {number} ({lines}): {name} is {' and '.join(values)}")
     first: dict[str, int | str] = {}
     for row in rows:
         seat = row.cells["seat"].lower()

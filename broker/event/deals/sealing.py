@@ -179,10 +179,10 @@ class Opener:
 
         Raises RuleError `set_altered`, `deals_key_missing`.
         """
-        kept = registry.get(number, {})
-        if not isinstance(kept, str):
-            return kept
-        raw = self._key().open(kept, _about_set(number))
+        stored = registry.get(number, {})
+        if not isinstance(stored, str):
+            return stored
+        raw = self._key().open(stored, _about_set(number))
         if raw is None:
             text = N_(
                 "set {set} cannot be opened: {file} was changed, or it belongs to another key", set=number, file=SETS
@@ -212,15 +212,15 @@ def seal_folder(folder: Path, public: str | None = None) -> int:
     """
     registry = read_registry(folder) if (folder / SETS).exists() else {}
     deals = read_deals(folder) if (folder / DEALS).exists() or not registry else ()
-    plain = [one for one in deals if one.sealed is None]
+    plain = [deal for deal in deals if deal.sealed is None]
     sets_sealed = [isinstance(faces, str) for faces in registry.values()]
     if not plain and all(sets_sealed):
         return 0
     if public is None:
         public = (read_key if any(sets_sealed) or len(plain) < len(deals) else ensure_key)(folder).public
-    opened = Opener(folder).plain({one.set: registry.get(one.set, {}) for one in plain})
+    opened = Opener(folder).plain({deal.set: registry.get(deal.set, {}) for deal in plain})
     if plain:  # deals first, because their serials are computed from the plain sets
-        write_deals(folder, [one if one.sealed else seal_deal(one, opened, public) for one in deals])
+        write_deals(folder, [deal if deal.sealed else seal_deal(deal, opened, public) for deal in deals])
     return len(plain) + seal_registry(folder, registry, public)
 
 
@@ -235,7 +235,7 @@ def move_deal(folder: Path, number: int, to: int) -> None:
     if at is None:
         raise RuleError("deal_unknown", N_("there is no deal {deal}", deal=number))
     if to not in registry:
-        raise RuleError("set_unknown", N_("there is no set {set}: make it first, or take one that is there", set=to))
+        raise RuleError("set_unknown", N_("there is no set {set}: make it first, or choose another", set=to))
     moved = replace(opener.deal(deals[at]), set=to)
     faces = opener.set_faces(to, registry)
     deals[at] = seal_deal(moved, {to: faces}, read_key(folder).public) if deals[at].sealed else moved
@@ -275,7 +275,7 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
     if not FEWEST_NEEDED <= needed <= people <= MOST_SHARES:
         raise RuleError(
             "shares_wrong",
-            N_("from {fewest} to {most} people have a share, and at least {fewest} of them are needed",
+            N_("{fewest} to {most} people can have a share, and at least {fewest} shares must be required",
                fewest=FEWEST_NEEDED, most=MOST_SHARES),
         )  # fmt: skip
     words: list[str]
@@ -285,8 +285,8 @@ def make_shares(folder: Path, people: int, needed: int) -> list[str]:
 
 def note_shares(folder: Path, people: int, needed: int) -> None:
     """Record the shares in `shares.json`, after people have written them down. Raises RuleError, OSError."""
-    noted = msgspec.json.encode(SharesFile(1, people, needed, read_key(folder).public))
-    write_file(folder / SHARES, msgspec.json.format(noted, indent=1) + b"\n", PUBLIC_MODE, exactly=True)
+    content = msgspec.json.encode(SharesFile(1, people, needed, read_key(folder).public))
+    write_file(folder / SHARES, msgspec.json.format(content, indent=1) + b"\n", PUBLIC_MODE, exactly=True)
 
 
 def read_shares(folder: Path) -> SharesFile | None:
@@ -332,8 +332,8 @@ def recover_key(folder: Path, shares: Iterable[str]) -> DealsKey:
     known = read_shares(folder)
     if known and known.public != key.public:
         raise RuleError("key_of_another", N_("these shares belong to the key of another event"))
-    sealed = [one for one in read_deals(folder) if one.sealed] if known is None and (folder / DEALS).exists() else []
-    if sealed and not any(key.open(one.sealed or "", _about_deal(one)) for one in sealed):
+    sealed = [deal for deal in read_deals(folder) if deal.sealed] if known is None and (folder / DEALS).exists() else []
+    if sealed and not any(key.open(deal.sealed or "", _about_deal(deal)) for deal in sealed):
         raise RuleError("key_of_another", N_("these shares belong to the key of another event"))
     if (folder / DEALS_KEY).exists() and read_key(folder).public != key.public:
         raise RuleError("key_exists", N_("{folder} has another key; it was not changed", folder=folder))

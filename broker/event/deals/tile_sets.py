@@ -44,7 +44,7 @@ def _faults_of_tiles(tiles: Iterable[str]) -> Iterator[str]:
     for face, number in reds.items():
         counted[RED[face]] += number
     for face in sorted(set(counted) - set(KINDS)):
-        yield f"{face[:20]!r} is no tile"
+        yield f"{face[:20]!r} is not a tile"
     for face in KINDS:
         if counted[face] != COPIES:
             yield f"{counted[face]} of {face}, not {COPIES}"
@@ -96,8 +96,8 @@ def check_sets(folder: Path) -> Registry:
     return registry
 
 
-def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
-    """Read sets from a CSV with columns serial and face, and optionally set; `number` is the default for set.
+def read_sets(path: Path, default: int | None) -> dict[int, SetFaces]:
+    """Read sets from a CSV with columns serial and face, and optionally set; `default` is the set without it.
 
     Raises RuleError, or an ExceptionGroup of them, each of which names the line; OSError.
     """
@@ -106,11 +106,12 @@ def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
     first: dict[tuple[int, int], int | str] = {}
 
     def take(row: CsvRow) -> None:
-        at, serial, face = _tile(row, fields, number)
-        if first.setdefault((at, serial), row.line) != row.line:
-            text = f"line {row.line}: serial {serial} of set {at} is already used in line {first[at, serial]}"
+        set_number, serial, face = _tile(row, fields, default)
+        if first.setdefault((set_number, serial), row.line) != row.line:
+            earlier = first[set_number, serial]
+            text = f"line {row.line}: serial {serial} of set {set_number} is already used in line {earlier}"
             raise RuleError("serial_twice", text)
-        registry.setdefault(at, {})[serial] = face
+        registry.setdefault(set_number, {})[serial] = face
 
     collect_errors(take, rows)
     if not registry:
@@ -119,15 +120,15 @@ def read_sets(path: Path, number: int | None) -> dict[int, SetFaces]:
     return registry
 
 
-def _tile(row: CsvRow, fields: int, number: int | None) -> tuple[int, int, str]:
+def _tile(row: CsvRow, fields: int, default: int | None) -> tuple[int, int, str]:
     row.whole(fields)
-    if number is None and not row.cells.get("set"):
+    if default is None and not row.cells.get("set"):
         raise RuleError(
             "set_not_said",
             N_("line {line}: the set number is missing. Use --set N, or add a column named set", line=row.line),
         )
-    at = number if number is not None and not row.cells.get("set") else row.number("set", LAST_SET)
-    return at, row.number("serial", len(FULL_SET)), _face(row)
+    set_number = default if default is not None and not row.cells.get("set") else row.number("set", LAST_SET)
+    return set_number, row.number("serial", len(FULL_SET)), _face(row)
 
 
 def _face(row: CsvRow) -> str:

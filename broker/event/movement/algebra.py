@@ -42,32 +42,32 @@ from itertools import permutations, product
 from math import isqrt
 from typing import Final, TypeVar
 
-from broker.event.movement.plays import MovementOrder, NumberedPlay, RandomSource, TableRound, deals_of, round_blocks
+from broker.event.movement.plays import MovementOrder, NumberedPlay, RandomSource, TableRound, deal_order, round_blocks
 from broker.protocol import SEATS, Seat
 
 A = TypeVar("A", bound=Hashable)
 B = TypeVar("B", bound=Hashable)
 
 
-def matching(wishes: Mapping[A, Sequence[B]]) -> dict[B, A]:
-    """Return a maximum matching (augmenting paths) as thing to owner, preferring earlier wishes where they are free.
+def matching(choices: Mapping[A, Sequence[B]]) -> dict[B, A]:
+    """Return a maximum matching (augmenting paths) as item to owner, preferring earlier choices where they are free.
 
     In a regular graph everybody is matched (Koenig 1916).
     """
     taken: dict[B, A] = {}
 
-    def place(one: A, seen: set[B]) -> bool:
-        for thing in wishes[one]:
-            if thing in seen:
+    def place(owner: A, seen: set[B]) -> bool:
+        for item in choices[owner]:
+            if item in seen:
                 continue
-            seen.add(thing)
-            if thing not in taken or place(taken[thing], seen):
-                taken[thing] = one
+            seen.add(item)
+            if item not in taken or place(taken[item], seen):
+                taken[item] = owner
                 return True
         return False
 
-    for one in wishes:
-        place(one, set())
+    for owner in choices:
+        place(owner, set())
     return taken
 
 
@@ -141,7 +141,7 @@ SeatedRound = tuple[TableRound, tuple[int, ...]]
 ROLES: Final = 4
 
 
-def transversal(order: MovementOrder, block: range, first_set: int, who: Sequence[int]) -> list[SeatedRound] | None:
+def transversal(order: MovementOrder, block: range, first_set: int, players: Sequence[int]) -> list[SeatedRound] | None:
     """Seat a block so that no pair meets twice in it; None if the construction does not apply.
 
     It applies if the number of tables is a prime power q and there are at most q rounds. Player (i, x), with role i of
@@ -158,29 +158,29 @@ def transversal(order: MovementOrder, block: range, first_set: int, who: Sequenc
     return [
         seated
         for round_ in (block if travels else ())
-        for seated in _transversal_round(order, numbers, block, round_, (first_set, travels[0]), who)
+        for seated in _transversal_round(order, numbers, block, round_, (first_set, travels[0]), players)
     ] or None
 
 
 def _transversal_round(
-    order: MovementOrder, numbers: FiniteField, block: range, round_: int, sets: tuple[int, int], who: Sequence[int]
+    order: MovementOrder, numbers: FiniteField, block: range, round_: int, sets: tuple[int, int], players: Sequence[int]
 ) -> Iterator[SeatedRound]:
     q, at, (first_set, travel) = numbers.size, round_ - block.start, sets
     for table in range(q):
         seats = [0] * ROLES
         for role in range(ROLES):
             x = next(x for x in range(q) if numbers.plus[numbers.times[role][at]][x] == table)
-            seats[(role + at) % ROLES] = who[role * q + x]
+            seats[(role + at) % ROLES] = players[role * q + x]
         number = numbers.plus[table][numbers.times[travel][at]] if order.pods > 1 else at
         place = 0 if order.pods > 1 else table
         yield (
-            TableRound(round_ + 1, table + 1, deals_of(first_set + number, place, order.deals_per_round)),
+            TableRound(round_ + 1, table + 1, deal_order(first_set + number, place, order.deals_per_round)),
             tuple(seats),
         )
 
 
 def mix_players(
-    order: MovementOrder, block: range, sittings: Sequence[TableRound], who: Sequence[int], chance: RandomSource
+    order: MovementOrder, block: range, sittings: Sequence[TableRound], players: Sequence[int], chance: RandomSource
 ) -> list[SeatedRound]:
     """Seat a block randomly so that no rule can be broken.
 
@@ -204,7 +204,7 @@ def mix_players(
                 first = (by_round[at] + by_set[(pod + at) % pods]) % pods * order.pod
             else:
                 first = pod * order.pod
-            seats[(row + at) % ROLES] = who[ROLES * first + role]
+            seats[(row + at) % ROLES] = players[ROLES * first + role]
         found.append((sitting, tuple(seats)))
     return found
 

@@ -150,7 +150,7 @@ def replaceable_plan(folder: Path, *, force: bool) -> Plan:
     if has_started(folder):
         raise RuleError(
             "event_started",
-            f"a scorer has been started here ({STORE}): what it stores belongs to the movement that is there",
+            f"a scorer has been started here ({STORE}): its results belong to the present movement",
         )
     if plan.plays and not force:
         raise RuleError(
@@ -179,7 +179,7 @@ def scheduled_plays(plays: Sequence[MovementPlay]) -> tuple[BookedPlay, ...]:
     when = play_times(plays)
     number = {moment: at for at, moment in enumerate(sorted(set(when)), 1)}
     made = (
-        BookedPlay(number[at], p.table, p.deal, {s: str(who) for s, who in p.players.items()})
+        BookedPlay(number[at], p.table, p.deal, {s: str(player) for s, player in p.players.items()})
         for at, p in zip(when, plays, strict=True)
     )
     return tuple(sorted(made, key=lambda play: (play.round, play.table)))
@@ -197,11 +197,11 @@ def player_names(players: int | None, teams: Teams | None, event: Path | None) -
     if event and not listed:
         listed = [player.id for player in event_plan(event).players]
     if listed and players not in (None, len(listed)):
-        raise RuleError("players_differ", f"--players says {players}, and {len(listed)} are named")
+        raise RuleError("players_differ", f"--players is {players}, but {len(listed)} players are listed")
     if listed:
         return listed
     if players is None:
-        raise RuleError("players_differ", "how many players? --players, --teams or --event says so")
+        raise RuleError("players_differ", "the number of players is missing: use --players, --teams or --event")
     if not SEATED <= players <= MOST_PLAYERS:
         text = N_(
             "number of players: {players}; there can be {least} to {most}",

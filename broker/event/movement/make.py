@@ -23,15 +23,15 @@ from broker.event.movement.plays import (
     NumberedPlay,
     RandomSource,
     TableRound,
-    lay_out,
     numbered_plays,
     round_blocks,
+    sittings_of,
 )
 from broker.event.movement.search import (
-    COMPARE,
-    MEET,
-    SEAT,
-    STEEP,
+    COMPARISON_COST,
+    MEETING_COST,
+    REPEAT_POWER,
+    SEAT_COST,
     KeepSearching,
     SearchFrame,
     Seating,
@@ -50,30 +50,30 @@ def make_movement(
     With `in_teams`, players 1 to 4 are the first team, 5 to 8 the second, and so on. The same random source and the
     same number of true results of `go_on` give the same movement. Raises RuleError `teams_do_not_fit`.
     """
-    seated = _start_of_teams(order, chance) if in_teams else affine(order, lay_out(order)) or _by_blocks(order, chance)
-    frame, who = _frame_of_start(order, seated, in_teams=in_teams)
+    seated = _team_start(order, chance) if in_teams else affine(order, sittings_of(order)) or _by_blocks(order, chance)
+    frame, occupants = _frame_of_start(order, seated, in_teams=in_teams)
     best = (
-        who
+        occupants
         if is_perfect(order) and not in_teams
-        else search(frame, who, chance, go_on, enough=least_possible_cost(frame, who))
+        else search(frame, occupants, chance, go_on, enough=least_possible_cost(frame, occupants))
     )
     fours = ([player + 1 for player in best[at : at + SEATED]] for at in range(0, len(best), SEATED))
     return numbered_plays(zip(frame.sittings, fours, strict=False))
 
 
-def least_possible_cost(frame: SearchFrame, who: Sequence[int]) -> int:
+def least_possible_cost(frame: SearchFrame, occupants: Sequence[int]) -> int:
     """Return a lower bound on the cost of any seating of the frame: each measure by itself, spread evenly."""
-    draft, players = Seating(frame, who), frame.players
+    draft, players = Seating(frame, occupants), frame.players
     pairs = players * (players - 1) // 2
     seats = len(frame.sittings) * SEATED
     return (
-        MEET * least_cost(sum(draft.meetings), pairs, STEEP)
-        + COMPARE * least_cost(sum(draft.comparisons), pairs, 1)
-        + SEAT * least_cost(seats, players * SEATED, STEEP)
+        MEETING_COST * least_cost(sum(draft.meetings), pairs, REPEAT_POWER)
+        + COMPARISON_COST * least_cost(sum(draft.comparisons), pairs, 1)
+        + SEAT_COST * least_cost(seats, players * SEATED, REPEAT_POWER)
     )
 
 
-def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
+def _team_start(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
     if order.players != order.tables * SEATED:
         text = N_(
             "players: {players}, tables: {tables}; in teams nobody sits out", players=order.players, tables=order.tables
@@ -82,10 +82,10 @@ def _start_of_teams(order: MovementOrder, chance: RandomSource) -> list[SeatedRo
     if order.tables < 2 or order.rounds < order.pods:  # noqa: PLR2004 - a team needs an opponent
         raise RuleError(
             "teams_do_not_fit",
-            f"a team plays each deal at all seats, so each deal comes to all {order.tables} tables: that takes two "
+            f"in a team event each deal is played at all {order.tables} tables: that takes at least two "
             f"teams, and {order.pods} rounds, or more deals a round, or more carriers of each",
         )
-    return seat_teams(order, lay_out(order), chance)
+    return seat_teams(order, sittings_of(order), chance)
 
 
 def _by_blocks(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
@@ -93,19 +93,19 @@ def _by_blocks(order: MovementOrder, chance: RandomSource) -> list[SeatedRound]:
 
     The last players in the order sit out the block; these are the ones who have sat out least.
     """
-    sittings = lay_out(order)
+    sittings = sittings_of(order)
     found: list[SeatedRound] = []
     sat_out = [0] * order.players
     first_set = 0
     for block in round_blocks(order):
-        who = list(range(order.players))
+        players = list(range(order.players))
         if block.start:
-            shuffle(who, chance)
-            who.sort(key=lambda player: -sat_out[player])
-        for player in who[order.tables * SEATED :]:
+            shuffle(players, chance)
+            players.sort(key=lambda player: -sat_out[player])
+        for player in players[order.tables * SEATED :]:
             sat_out[player] += len(block)
         of_block = [sitting for sitting in sittings if sitting.round - 1 in block]
-        found += transversal(order, block, first_set, who) or mix_players(order, block, of_block, who, chance)
+        found += transversal(order, block, first_set, players) or mix_players(order, block, of_block, players, chance)
         first_set += max(order.pods, len(block))
     return found
 

@@ -116,7 +116,7 @@ def numbered_plays(seated: Iterable[tuple[TableRound, Sequence[int]]]) -> tuple[
 def name_players(plays: Iterable[NumberedPlay], names: Sequence[int | str]) -> tuple[NamedPlay, ...]:
     """Replace player numbers by names: player 1 gets the first name, and so on."""
     return tuple(
-        NamedPlay(play.round, play.table, play.deal, {seat: names[who - 1] for seat, who in play.players.items()})
+        NamedPlay(play.round, play.table, play.deal, {seat: names[number - 1] for seat, number in play.players.items()})
         for play in plays
     )
 
@@ -163,17 +163,17 @@ def _is_plain(plays: Sequence[MovementPlay], copies: int) -> bool:
     row = {four: at for at, four in enumerate(fours)}
     players = seated[np.fromiter(map(row.__getitem__, map(id, seating)), np.int64, len(plays))]
     rounds, tables, deals = (_column(plays, name) for name in ("round", "table", "deal"))
-    times = _most(rounds, tables), _most(tables, deals), _most(rounds[:, None], players), _most(deals[:, None], players)
-    return max(times) <= 1 and _most(rounds, deals) <= copies
+    pairs = (rounds, tables), (tables, deals), (rounds[:, None], players), (deals[:, None], players)
+    return all(_most_often(*pair) <= 1 for pair in pairs) and _most_often(rounds, deals) <= copies
 
 
 def _column(plays: Sequence[MovementPlay], name: str) -> NDArray[np.int64]:
     return np.fromiter(map(attrgetter(name), plays), np.int64, len(plays))
 
 
-def _most(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
+def _most_often(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
     """Return how often the commonest pair of numbers occurs."""
-    pairs = np.sort((one * (other.max(initial=0) + 1) + other).ravel())
+    pairs = np.sort((first * (second.max(initial=0) + 1) + second).ravel())
     begins = np.flatnonzero(np.diff(pairs, prepend=-1, append=-1))
     return int(np.diff(begins).max(initial=0))
 
@@ -186,7 +186,7 @@ def most_together(teams: int) -> int:
 def check_teams(plays: Sequence[MovementPlay], teams: Teams) -> list[MovementFault]:
     """Return the faults of a team event: each team has to sit once at each seat of each deal, spread over tables."""
     team_of = {player: team for team, members in teams.items() for player in members}
-    found = [*_strangers(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
+    found = [*_without_team(plays, team_of), *_team_seats(plays, team_of), *_team_crowds(plays, team_of, len(teams))]
     return sorted(found, key=lambda fault: fault.at[-1])
 
 
@@ -247,8 +247,8 @@ def _clashes(
         return
     places: dict[tuple[K, L], dict[int, int]] = {}
     for at, (when, what, place) in enumerate(listed):
-        for one in what:
-            places.setdefault((when, one), {}).setdefault(place, at)
+        for value in what:
+            places.setdefault((when, value), {}).setdefault(place, at)
     yield from ((key, tuple(sorted(at.values()))) for key, at in places.items() if len(at) > most)
 
 
@@ -262,7 +262,7 @@ def _all_differ(seen: Iterable[tuple[K, Collection[L], int]]) -> bool:
     return sum(map(len, found.values())) == count
 
 
-def _strangers(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
+def _without_team(plays: Sequence[MovementPlay], team_of: Mapping[int | str, str]) -> Iterator[MovementFault]:
     for at, play in enumerate(plays):
         for player in sorted(set(play.players.values()) - team_of.keys(), key=str):
             yield MovementFault("player_without_team", N_("{who} is not in a team", who=player), (at,))
@@ -338,7 +338,7 @@ class MovementOrder:
         refuse_if(
             self.deals_per_round < 1 or self.copies < 1,
             "impossible_size",
-            N_("a round needs a deal, and a deal a carrier"),
+            N_("a round needs at least one deal, and a deal at least one carrier"),
         )
         deals = max(self.rounds, self.pods) * self.deals_per_round
         refuse_if(deals > MOST_DEALS, "impossible_size", N_("that would take more than {most} deals", most=MOST_DEALS))
@@ -376,16 +376,16 @@ def sets_of_pods(order: MovementOrder) -> Iterator[tuple[int, int, int]]:
         first_set += sets
 
 
-def lay_out(order: MovementOrder) -> tuple[TableRound, ...]:
+def sittings_of(order: MovementOrder) -> tuple[TableRound, ...]:
     """Return all sittings of a movement, by round and table."""
     return tuple(
-        TableRound(round_ + 1, pod * order.pod + place + 1, deals_of(number, place, order.deals_per_round))
+        TableRound(round_ + 1, pod * order.pod + place + 1, deal_order(number, place, order.deals_per_round))
         for round_, pod, number in sets_of_pods(order)
         for place in range(min(order.pod, order.tables - pod * order.pod))
     )
 
 
-def deals_of(number: int, place: int, deals: int) -> tuple[int, ...]:
+def deal_order(number: int, place: int, deals: int) -> tuple[int, ...]:
     """Return the deals of set `number` (from 0) in the order in which table `place` of the pod (from 0) plays them."""
     return tuple(number * deals + (place + at) % deals + 1 for at in range(deals))
 

@@ -85,7 +85,7 @@ def measure_movement(plays: Sequence[MovementPlay], players: Collection[Player] 
         copies=max(carriers.values(), default=0),
         extra_copies=sum(needed - 1 for needed in carriers.values()),
         handovers=_handovers(plays),
-        byes=_histogram(len(rounds) - sum(who == player for _, who in stays) for player in everybody),
+        byes=_histogram(len(rounds) - sum(other == player for _, other in stays) for player in everybody),
     )
 
 

@@ -68,19 +68,19 @@ def replan(rest: Remainder, chance: RandomSource, go_on: KeepSearching) -> tuple
     If nobody is missing or sits out, and the plan breaks no rule, nobody moves except substitutes.
     """
     done = [_stay_of(play) for play in rest.settled]
-    ahead, out = _filled(rest, _stays(rest))
-    new = _seated(done, ahead, {**_waited(rest), **out}, _Search(chance, go_on, always=any(out.values())))
+    ahead, out = _fill_chairs(rest, _stays(rest))
+    new = _seated(done, ahead, {**_sat_out_before(rest), **out}, _Search(chance, go_on, force=any(out.values())))
     plays = [*rest.settled, *sorted(new, key=lambda play: (play.round, play.table))]
     copies = max(usual_copies(plays), len({play.table for play in plays}))
     return _without_faults(plays, len(done), copies)[len(done) :]
 
 
 class _Search(NamedTuple):
-    """How a seating is searched: `always`, or only if it breaks a rule."""
+    """How a seating is searched: always (`force`), or only if it breaks a rule."""
 
     chance: RandomSource
     go_on: KeepSearching
-    always: bool
+    force: bool
 
 
 def _seated(
@@ -90,24 +90,24 @@ def _seated(
     if not ahead:
         return []
     names = sorted(
-        {one for stay in (*done, *ahead) for one in stay.four if one is not None}.union(*out.values()), key=str
+        {player for stay in (*done, *ahead) for player in stay.four if player is not None}.union(*out.values()), key=str
     )
     numbers = {name: number for number, name in enumerate(names)}
-    who = [numbers[player] for stay in (*done, *ahead) for player in stay.four if player is not None]
-    who += [numbers[player] for _, players in sorted(out.items()) for player in players]
+    occupants = [numbers[player] for stay in (*done, *ahead) for player in stay.four if player is not None]
+    occupants += [numbers[player] for _, players in sorted(out.items()) for player in players]
     frame = SearchFrame(
         sittings=tuple(stay.sitting for stay in (*done, *ahead)),
         players=len(names),
         byes={round_: len(players) for round_, players in out.items()},
         settled=frozenset(range(len(done))),
-        home=tuple(who),
+        home=tuple(occupants),
     )
-    if how.always or Seating(frame, who).hard:
-        who = search(frame, who, how.chance, how.go_on)
+    if how.force or Seating(frame, occupants).hard:
+        occupants = search(frame, occupants, how.chance, how.go_on)
     return [
-        NamedPlay(round_, stay.sitting.table, deal, dict(zip(SEATS, (names[one] for one in four), strict=True)))
+        NamedPlay(round_, stay.sitting.table, deal, dict(zip(SEATS, (names[player] for player in four), strict=True)))
         for at, stay in enumerate(ahead, len(done))
-        for four in [who[at * SEATED : (at + 1) * SEATED]]
+        for four in [occupants[at * SEATED : (at + 1) * SEATED]]
         for round_, deal in zip(stay.rounds, stay.sitting.deals, strict=True)
     ]
 
@@ -131,12 +131,12 @@ def _stay_of(play: MovementPlay) -> _Stay:
 def _stays(rest: Remainder) -> list[_Stay]:
     """Return the open places to be seated, merged over rounds in which everybody stays seated."""
     planned = {(play.round, play.table): _four(play.players) for play in rest.plan}
-    kept = {(play.round, play.table) for play in rest.settled}
+    settled = {(play.round, play.table) for play in rest.settled}
     rounds = sorted({round_ for round_, _ in rest.layout})
     seated = {
         round_: {table: planned.get((round_, table)) for at, table in rest.layout if at == round_} for round_ in rounds
     }
-    open_in = {round_: {table for table in seated[round_] if (round_, table) not in kept} for round_ in rounds}
+    open_in = {round_: {table for table in seated[round_] if (round_, table) not in settled} for round_ in rounds}
     blocks: list[list[int]] = []
     for round_ in rounds:
         if blocks and seated[last := blocks[-1][-1]] == seated[round_] and open_in[last] == open_in[round_]:
@@ -146,7 +146,7 @@ def _stays(rest: Remainder) -> list[_Stay]:
     found: list[_Stay] = []
     for block in blocks:
         for table, four in sorted(seated[block[0]].items()):
-            if (block[0], table) in kept or block[-1] < rest.first_round:
+            if (block[0], table) in settled or block[-1] < rest.first_round:
                 continue
             deals = tuple(rest.layout[round_, table] for round_ in block)
             if rest.over and set(deals) & set(rest.over) and four is None:
@@ -155,7 +155,7 @@ def _stays(rest: Remainder) -> list[_Stay]:
     return found
 
 
-def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[int, list[Player]]]:
+def _fill_chairs(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[int, list[Player]]]:
     """Fill empty chairs and close tables for which there are too few players; return the stays and who sits out.
 
     The tables of deals with the most spare chairs are closed first, then those that lack the most players.
@@ -174,9 +174,10 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
     found: list[_Stay] = []
     out: dict[int, list[Player]] = {}
     for round_, group in groupby(stays, key=lambda stay: stay.sitting.round):
-        there = list(group)
-        free = [one for one in present if one not in set().union(*(busy.get(at, set()) for at in there[0].rounds))]
-        chairs = [stay._replace(four=tuple(_instead(rest, who, free) for who in stay.four)) for stay in there]
+        of_round = list(group)
+        taken = set[Player]().union(*(busy.get(at, set()) for at in of_round[0].rounds))
+        free = [player for player in present if player not in taken]
+        chairs = [stay._replace(four=tuple(_occupant(rest, player, free) for player in stay.four)) for stay in of_round]
         chairs.sort(key=lambda stay: (stay.four.count(None), (stay.rounds[0], stay.sitting.table) not in rest.laid))
         while len(chairs) > len(free) // SEATED:
             closed = max(
@@ -184,12 +185,12 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
             )
             chairs.remove(closed)
             spare_chairs.subtract(dict.fromkeys(closed.sitting.deals, SEATED))
-        kept = sorted(chairs, key=lambda stay: stay.sitting.table)
-        seated = {one for stay in kept for one in stay.four}
-        spare = [one for one in free if one not in seated]
-        had = {one: _deals_of(rest, one) for one in spare}
-        for stay in kept:
-            four = [one if one is not None else _next(spare, had, stay.sitting.deals) for one in stay.four]
+        open_tables = sorted(chairs, key=lambda stay: stay.sitting.table)
+        seated = {player for stay in open_tables for player in stay.four}
+        spare = [player for player in free if player not in seated]
+        played = {player: _deals_of(rest, player) for player in spare}
+        for stay in open_tables:
+            four = [player if player is not None else _take(spare, played, stay.sitting.deals) for player in stay.four]
             found.append(stay._replace(four=tuple(four)))
         out[round_] = spare
     return found, out
@@ -198,29 +199,29 @@ def _filled(rest: Remainder, stays: Sequence[_Stay]) -> tuple[list[_Stay], dict[
 def _spare_chairs(rest: Remainder, stays: Iterable[_Stay]) -> Counter[int]:
     """Return how many more chairs each deal has than present players who have not played it yet."""
     chairs = Counter(deal for stay in stays for deal in stay.sitting.deals for _ in range(SEATED))
-    had = [_deals_of(rest, one) for one in rest.present]
+    played = [_deals_of(rest, player) for player in rest.present]
     for deal in chairs:
-        chairs[deal] -= sum(deal not in deals for deals in had)
+        chairs[deal] -= sum(deal not in deals for deals in played)
     return chairs
 
 
-def _instead(rest: Remainder, who: Player | None, free: Collection[Player]) -> Player | None:
+def _occupant(rest: Remainder, planned: Player | None, free: Collection[Player]) -> Player | None:
     """Return who takes a planned player's chair: the player or the substitute, if free; None if the chair is empty."""
-    one = rest.instead.get(str(who), who) if who is not None else None
-    return one if one in free else None
+    player = rest.instead.get(str(planned), planned) if planned is not None else None
+    return player if player in free else None
 
 
 def _deals_of(rest: Remainder, player: Player) -> set[int]:
     return {play.deal for play in rest.settled if player in play.players.values()}
 
 
-def _next(spare: list[Player], had: Mapping[Player, set[int]], deals: Iterable[int]) -> Player:
+def _take(spare: list[Player], played: Mapping[Player, set[int]], deals: Iterable[int]) -> Player:
     """Remove and return a spare player who has played none of these deals, or if all have, the first one."""
-    at = next((at for at, one in enumerate(spare) if not had[one] & set(deals)), 0)
+    at = next((at for at, player in enumerate(spare) if not played[player] & set(deals)), 0)
     return spare.pop(at)
 
 
-def _waited(rest: Remainder) -> dict[int, list[Player]]:
+def _sat_out_before(rest: Remainder) -> dict[int, list[Player]]:
     """Return the present players who were not seated in each finished round: others should sit out before them.
 
     Consecutive rounds in which everybody stayed seated count once.
@@ -238,8 +239,8 @@ def _waited(rest: Remainder) -> dict[int, list[Player]]:
                 found[round_] = found.pop(before)
             before = round_
             continue
-        before, last, there = round_, seated, {one for four in seated.values() for one in four}
-        if waited := [one for one in rest.present if one not in there]:
+        before, last, playing = round_, seated, {player for four in seated.values() for player in four}
+        if waited := [player for player in rest.present if player not in playing]:
             found[round_] = waited
     return found
 
@@ -268,10 +269,10 @@ def repair_movement(
     if not left:
         raise RuleError("nothing_left", f"the plan has no round after round {over}")
     done = _sittings(played)
-    substitutes = {str(gone): one for gone, one in instead.items() if one is not None}
+    substitutes = {str(gone): substitute for gone, substitute in instead.items() if substitute is not None}
     rest = Remainder({}, left, played, present, substitutes)
-    ahead, out = _filled(rest, _at_other_tables(_sittings(left), done))
-    new = _seated(done, ahead, out, _Search(chance, go_on, always=False))
+    ahead, out = _fill_chairs(rest, _at_other_tables(_sittings(left), done))
+    new = _seated(done, ahead, out, _Search(chance, go_on, force=False))
     return _without_faults([*played, *new], len(played), usual_copies(plan))
 
 
@@ -307,7 +308,7 @@ def _at_other_tables(left: Sequence[_Stay], done: Sequence[_Stay]) -> list[_Stay
         for stay, table in zip(planned, tables, strict=True):
             found.append(stay._replace(sitting=replace(stay.sitting, table=table)))
             had.setdefault(table, set()).update(stay.sitting.deals)
-    return sorted(found, key=lambda one: (one.sitting.round, one.sitting.table))
+    return sorted(found, key=lambda stay: (stay.sitting.round, stay.sitting.table))
 
 
 def _assigned(planned: Sequence[_Stay], forbidden: Sequence[Mapping[int, set[int]]]) -> list[int]:
@@ -318,11 +319,11 @@ def _assigned(planned: Sequence[_Stay], forbidden: Sequence[Mapping[int, set[int
     """
     own = [stay.sitting.table for stay in planned]
     for had in forbidden:
-        wishes = {
+        choices = {
             at: [t for t in sorted(own, key=lambda t: t != own[at]) if not had.get(t, set()) & {*stay.sitting.deals}]
             for at, stay in enumerate(planned)
         }
-        taken = {at: table for table, at in matching(wishes).items()}
+        taken = {at: table for table, at in matching(choices).items()}
         if len(taken) == len(own):
             return [taken[at] for at in range(len(own))]
     return own

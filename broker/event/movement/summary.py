@@ -67,11 +67,11 @@ def _card(player: str, rounds: Sequence[int], seated: Mapping[TableRound, Mappin
 def movement_changes(plan: Sequence[MovementPlay], new: Sequence[MovementPlay], after: int) -> list[str]:
     """Return one line for each table at which the new plan differs in rounds after `after`."""
     before, now = _placed(plan), _placed(new)
-    said: list[str] = []
+    lines: list[str] = []
     for at in sorted(place for place in before | now if place[0] > after and before.get(place) != now.get(place)):
         what = _differences(before.get(at), now[at]) if at in now else "closed"
-        said.append(f"round {at[0]} table {at[1]}: {what}")
-    return said
+        lines.append(f"round {at[0]} table {at[1]}: {what}")
+    return lines
 
 
 def _placed(plays: Sequence[MovementPlay]) -> dict[tuple[int, int], Placed]:
@@ -80,9 +80,9 @@ def _placed(plays: Sequence[MovementPlay]) -> dict[tuple[int, int], Placed]:
 
 def _differences(old: Placed | None, new: Placed) -> str:
     sitting, four = new
-    told = [] if old and old[0].deals == sitting.deals else [f"deals {' '.join(map(str, sitting.deals))}"]
-    told += [f"{seat} {four[seat]}" for seat in SEATS if old is None or old[1].get(seat) != four[seat]]
-    return ", ".join(told)
+    parts = [] if old and old[0].deals == sitting.deals else [f"deals {' '.join(map(str, sitting.deals))}"]
+    parts += [f"{seat} {four[seat]}" for seat in SEATS if old is None or old[1].get(seat) != four[seat]]
+    return ", ".join(parts)
 
 
 def measures_in_words(quality: Quality) -> str:
@@ -92,21 +92,21 @@ def measures_in_words(quality: Quality) -> str:
             f"players: {quality.players}, tables: {quality.tables}, rounds: {quality.rounds}, deals: {quality.deals}",
             _pairs("meet at a table", quality.meetings),
             _pairs("are compared", quality.comparisons),
-            f"a player's commonest seat less the rarest: {_often(quality.seat_spread, 'players')}",
-            f"tables to which a deal comes: {_often(quality.tables_a_deal, 'deals')}",
+            f"a player's commonest seat less the rarest: {_counts(quality.seat_spread, 'players')}",
+            f"tables to which a deal comes: {_counts(quality.tables_a_deal, 'deals')}",
             f"carriers of each deal: {quality.copies}; carriers beyond one a deal: {quality.extra_copies}",
             f"times that carriers are handed on without a pause: {quality.handovers}",
-            f"rounds sat out: {_often(quality.byes, 'players')}",
+            f"rounds sat out: {_counts(quality.byes, 'players')}",
         )
     )
 
 
 def _pairs(what: str, pairs: Pairs) -> str:
-    return f"pairs that {what}: {_often(pairs.often, 'pairs')}; repetitions {pairs.excess}, at least {pairs.bound}"
+    return f"pairs that {what}: {_counts(pairs.often, 'pairs')}; repetitions {pairs.excess}, at least {pairs.bound}"
 
 
-def _often(histogram: Histogram, who: str) -> str:
-    return ", ".join(f"{value}: {count} {who}" for value, count in histogram.items())
+def _counts(histogram: Histogram, unit: str) -> str:
+    return ", ".join(f"{value}: {count} {unit}" for value, count in histogram.items())
 
 
 def measures_as_json(quality: Quality) -> dict[str, Any]:
@@ -170,15 +170,15 @@ def forecast_order(order: MovementOrder, minutes: int = USUAL_MINUTES) -> Moveme
     )
 
 
-def forecast_together(several: Sequence[MovementForecast]) -> MovementForecast:
+def forecast_together(parts: Sequence[MovementForecast]) -> MovementForecast:
     """Return the combined forecast of parallel movements with the same deals and different players."""
     return MovementForecast(
-        plays_each=(min(one.plays_each[0] for one in several), max(one.plays_each[1] for one in several)),
-        deals=max(one.deals for one in several),
-        tables=sum(one.tables for one in several),
-        compared=(sum(one.compared[0] for one in several), sum(one.compared[1] for one in several)),
-        turns=max(one.turns for one in several),
-        minutes=max(one.minutes for one in several),
+        plays_each=(min(part.plays_each[0] for part in parts), max(part.plays_each[1] for part in parts)),
+        deals=max(part.deals for part in parts),
+        tables=sum(part.tables for part in parts),
+        compared=(sum(part.compared[0] for part in parts), sum(part.compared[1] for part in parts)),
+        turns=max(part.turns for part in parts),
+        minutes=max(part.minutes for part in parts),
     )
 
 

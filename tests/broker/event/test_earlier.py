@@ -1,4 +1,4 @@
-"""Earlier standings are read from every form in which they are written, and found again by name."""
+"""Earlier standings are read from all supported formats, and their players matched by name."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def code(path: Path, text: str) -> str:
     return refusal.value.code
 
 
-def test_the_list_that_a_desk_writes_is_read_as_it_was(tmp_path: Path) -> None:
+def test_standings_written_by_a_desk_are_read_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
     own = Standing(place=5, player="q5", name="'t Hart, -Jr", imp=-4, fines=0, plays=4)
     path.write_text(standings_csv((*ROWS, own)), encoding="utf-8")
@@ -65,20 +65,20 @@ def test_teams_may_be_listed_by_hand(tmp_path: Path) -> None:
         '{"standings": [{"place": 1, "player": "p1", "imp": 1, "imp": 2}]}',
     ],
 )
-def test_what_is_no_standings_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_valid_standings_is_refused(tmp_path: Path, text: str) -> None:
     assert code(tmp_path / "before", text) == "bad_previous"
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("place,player,imp\n1,p1,much\n", ": line 2: 'much' is no number of IMPs"),
+        ("place,player,imp\n1,p1,much\n", ": line 2: 'much' is not a number of IMPs"),
         ("place,player,imp\n1,p1,3\n2,p1,2\n", ": p1 is listed twice"),
         ("player,name\np1,Ada\n", ", line 1: there is no column place, imp"),
         ('{"standings": [{"place": 1, "player": 3, "imp": 1}]}', ": standings, item 1, player: text or nothing"),
     ],
 )
-def test_the_file_is_named_once(tmp_path: Path, text: str, problem: str) -> None:
+def test_an_error_names_the_file_once(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "before"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RuleError) as refused:
@@ -87,7 +87,7 @@ def test_the_file_is_named_once(tmp_path: Path, text: str, problem: str) -> None
 
 
 @pytest.mark.parametrize("lacks", ["players", "teams"])
-def test_a_document_whose_plan_lacks_who_is_in_its_standings_is_refused(tmp_path: Path, lacks: str) -> None:
+def test_a_document_with_unknown_players_or_teams_in_its_standings_is_refused(tmp_path: Path, lacks: str) -> None:
     plan_of = {"title": "Cup", "players": [{"id": "p1", "name": "Ada"}], "teams": {"reds": ["p1"]}}
     document = {"plan": plan_of, "standings": [], "team_standings": [{"place": 1, "imp": 3, "team": "reds"}]}
     path = tmp_path / "event.json"
@@ -100,19 +100,19 @@ def test_a_document_whose_plan_lacks_who_is_in_its_standings_is_refused(tmp_path
     assert refused.value.code == "bad_previous"
 
 
-def test_players_are_found_by_name_for_every_event_has_its_own_ids() -> None:
+def test_players_are_matched_by_name() -> None:
     found = match(LINES, "individual", {"q1": "Dee", "x": "ada", "y": "=Bob"})
     assert [(one.name, one.place) for one in found.places] == [("x", 1), ("y", 2), ("q1", 4)]
     assert found.unknown == ("Cid",)
 
 
-def test_a_namesake_is_not_guessed() -> None:
+def test_an_ambiguous_name_is_refused() -> None:
     with pytest.raises(RuleError, match="two players here are called"):
         match(LINES, "individual", {"x": "Ada", "y": "Ada"})
     assert match(LINES, "individual", {"q1": "Ada", "y": "Ada"}).places[0].name == "q1"
 
 
-def test_a_tie_at_the_cut_is_left_to_the_organiser() -> None:
+def test_a_tie_at_the_cut_is_refused() -> None:
     tied = (*LINES[:2], *(replace(one, place=3) for one in LINES[2:]))
     assert [one.name for one in going_on(tied, 2)] == ["Ada", "=Böb"]
     with pytest.raises(RuleError) as refusal:
@@ -122,19 +122,19 @@ def test_a_tie_at_the_cut_is_left_to_the_organiser() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return the folder of an event that has a name, and no players."""
+    """Return the folder of an event with a name but no players."""
     write_plan(tmp_path, replace(plan(), players=(), plays=()))
     return tmp_path
 
 
-def test_without_a_list_the_players_are_those_of_the_standings_the_best_first(folder: Path) -> None:
+def test_without_a_list_the_players_come_from_the_standings_best_first(folder: Path) -> None:
     take_earlier(folder, draft_earlier(folder, EarlierWish(LINES, "Saturday", "2/3", 2)))
     made = read_plan(folder)
     assert [one.name for one in made.players] == ["Ada", "=Böb"]
     assert made.earlier == Earlier("Saturday", "2/3", (EarlierPlace("p01", 1, 12), EarlierPlace("p02", 2, "7/2")))
 
 
-def test_a_list_is_put_in_the_order_of_the_places_and_who_was_cut_is_off_it(folder: Path) -> None:
+def test_the_list_is_sorted_by_place_and_omits_those_who_were_cut(folder: Path) -> None:
     setup.take_players(folder, "name,club\nNew,X\nCid,Y\nAda,Z\n=Böb,\n")
     take_earlier(folder, draft_earlier(folder, EarlierWish(LINES, "Saturday", "", 2)))
     assert [one.name for one in read_plan(folder).players] == ["Ada", "=Böb", "New"]
@@ -143,7 +143,7 @@ def test_a_list_is_put_in_the_order_of_the_places_and_who_was_cut_is_off_it(fold
     assert not isinstance(read_plan(folder).earlier, Earlier)
 
 
-def test_once_there_is_a_movement_the_list_stays(tmp_path: Path) -> None:
+def test_the_list_is_unchanged_once_there_is_a_movement(tmp_path: Path) -> None:
     write_plan(tmp_path, plan())
     last = plan().players[-1]
     line = EarlierLine(1, 5, "x", name=last.name)
@@ -161,12 +161,12 @@ def test_once_there_is_a_movement_the_list_stays(tmp_path: Path) -> None:
         (Earlier("S", "", (), (EarlierPlace("Reds", 1, 3),)), ["bad_previous"]),
     ],
 )
-def test_a_plan_names_what_is_wrong_with_it(earlier: Earlier, expected: list[str]) -> None:
+def test_problems_with_earlier_standings_are_reported(earlier: Earlier, expected: list[str]) -> None:
     found = plan_problems(replace(plan(), earlier=earlier), {one.number for one in deals()}, NO_OWN_RULES)
     assert [one.code for one in found] == expected
 
 
-def test_a_hall_has_the_standings_of_who_plays_there() -> None:
+def test_a_hall_gets_the_earlier_standings_of_its_players_only() -> None:
     everybody = Earlier("S", "", tuple(EarlierPlace(one.id, 1, 3) for one in plan().players))
     first = tuple(play for play in plan().plays if play.round == 1)
     made = plan_of_hall(replace(plan(), plays=first, earlier=everybody), Hall("one", "One", "1"))

@@ -1,4 +1,4 @@
-"""An event's folder: what is written is read again, secrets stay secret, and every problem is named."""
+"""An event's folder: what is saved is read unchanged, secrets stay secret, and every problem is reported."""
 
 import json
 import stat
@@ -40,7 +40,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
+def test_a_saved_event_is_read_unchanged(tmp_path: Path) -> None:
     save_event(tmp_path / "cups" / "one", plan(), deals(), registry())
     assert same(open_event(tmp_path / "cups" / "one"), event())
 
@@ -58,7 +58,7 @@ def test_names_may_be_in_any_script(tmp_path: Path) -> None:
     law()
 
 
-def test_faces_and_sets_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_faces_and_sets(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     assert {path.name: oct(mode(path)) for path in tmp_path.iterdir() if path.name not in {EVENT, MOVEMENT}} == {
         DEALS: "0o600",
@@ -66,7 +66,7 @@ def test_faces_and_sets_are_readable_by_their_owner_alone(tmp_path: Path) -> Non
     }
 
 
-def test_secrets_that_were_readable_before_are_so_no_longer(tmp_path: Path) -> None:
+def test_saving_protects_secrets_that_others_could_read(tmp_path: Path) -> None:
     for name in (DEALS, SETS):
         (tmp_path / name).write_text("old")
         (tmp_path / name).chmod(0o644)
@@ -75,14 +75,14 @@ def test_secrets_that_were_readable_before_are_so_no_longer(tmp_path: Path) -> N
     assert same(open_event(tmp_path), event())
 
 
-def test_what_all_may_read_holds_no_face(tmp_path: Path) -> None:
+def test_event_toml_contains_no_face(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     text = (tmp_path / EVENT).read_text()
     assert [face for face in KINDS if f'"{face}"' in text] == []
 
 
 def problems(plan_: Plan, deals_: tuple[DealRecord, ...] | None = None, sets: Registry | None = None) -> list[str]:
-    """Return the problems that are named; one that names none is a failure."""
+    """Return the problems of an event that must be refused."""
     with pytest.raises(BadEvent) as refused:
         Event(plan_, deals() if deals_ is None else deals_, registry() if sets is None else sets)
     assert refused.value.code == "bad_event"
@@ -99,58 +99,58 @@ SECOND = plan().plays[1]
 """Round 1, table 2, deal 2."""
 
 
-def test_a_player_who_is_listed_twice_is_named() -> None:
+def test_a_player_who_is_listed_twice_is_reported() -> None:
     assert problems(replace(plan(), players=(*plan().players, plan().players[3]))) == ["a player is listed twice"]
 
 
-def test_a_chair_without_a_player_is_named() -> None:
+def test_a_play_without_four_players_is_reported() -> None:
     three = {seat: player for seat, player in SECOND.players.items() if seat != "north"}
     assert problems(with_play(1, players=three)) == ["round 1 table 2: four players are needed, one a seat"]
 
 
-def test_a_player_whom_nobody_knows_is_named() -> None:
+def test_an_unknown_player_is_reported() -> None:
     strange = {**SECOND.players, "north": "p99"}
     assert problems(with_play(1, players=strange)) == ["round 1 table 2: player p99 is not in the player list"]
 
 
-def test_a_deal_that_is_not_there_is_named() -> None:
+def test_an_unknown_deal_is_reported() -> None:
     assert problems(with_play(1, deal=9)) == ["round 1 table 2: there is no deal 9"]
 
 
-def test_a_table_with_two_plays_at_once_is_named() -> None:
+def test_a_table_with_two_plays_at_once_is_reported() -> None:
     assert "table 1 has two plays in round 1" in problems(with_play(1, table=1))
 
 
-def test_a_carrier_at_two_tables_at_once_is_named() -> None:
+def test_a_carrier_at_two_tables_at_once_is_reported() -> None:
     assert "deal 1 is at two tables in round 1" in problems(with_play(1, deal=1))
 
 
-def test_a_player_at_two_tables_at_once_is_named() -> None:
+def test_a_player_at_two_tables_at_once_is_reported() -> None:
     elsewhere = plan().plays[0].players["east"]
     found = problems(with_play(1, players={**SECOND.players, "east": elsewhere}))
     assert f"player {elsewhere} sits twice in round 1" in found
 
 
-def test_a_player_who_plays_a_deal_twice_is_named() -> None:
+def test_a_player_who_plays_a_deal_twice_is_reported() -> None:
     again = next(play for play in plan().plays if play.deal == SECOND.deal and play != SECOND).players["east"]
     found = problems(with_play(1, players={**SECOND.players, "east": again}))
     assert f"player {again} plays deal 2 twice" in found
 
 
-def test_a_table_that_has_a_deal_twice_is_named() -> None:
+def test_a_table_that_plays_a_deal_twice_is_reported() -> None:
     later = next(play for play in plan().plays if play.table == 2 and play.round == 2)
     assert f"table 2 plays deal {later.deal} twice" in problems(with_play(1, deal=later.deal))
 
 
-def test_a_deal_that_is_listed_twice_is_named() -> None:
+def test_a_deal_that_is_listed_twice_is_reported() -> None:
     assert problems(plan(), (*deals(), deals()[2])) == ["deal 3 is listed twice"]
 
 
-def test_an_event_without_a_play_is_none() -> None:
+def test_an_event_without_plays_is_refused() -> None:
     assert problems(replace(plan(), plays=())) == ["the plan has no plays"]
 
 
-def test_all_problems_are_named_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     broken = with_play(1, deal=9, players={"east": "p99"})
     assert problems(replace(broken, players=(*plan().players, plan().players[0])), (*deals(), deals()[0])) == [
         "a player is listed twice",
@@ -161,7 +161,7 @@ def test_all_problems_are_named_at_once() -> None:
     ]
 
 
-def test_a_deal_that_is_no_whole_set_is_named() -> None:
+def test_an_incomplete_deal_is_reported() -> None:
     first = deals()[0]
     faces = first.deal().faces
     short = replace(first, faces={**faces, "east": faces["east"][:33]})
@@ -169,11 +169,11 @@ def test_a_deal_that_is_no_whole_set_is_named() -> None:
 
 
 @pytest.mark.parametrize("sets", [{}, {1: {}}, {n: dict(enumerate(FULL_SET)) for n in range(1, 5)}])
-def test_a_set_that_is_not_whole_is_named(sets: Registry) -> None:
+def test_an_incomplete_set_is_reported(sets: Registry) -> None:
     assert problems(plan(), sets=sets) == ["the registry does not list the 136 tiles of a set"]
 
 
-def test_a_profile_that_does_not_ship_is_named() -> None:
+def test_an_unknown_profile_is_reported() -> None:
     assert problems(replace(plan(), profile="mcr-1890"))[0].startswith("no profile 'mcr-1890'")
 
 
@@ -183,7 +183,7 @@ def test_a_profile_that_does_not_ship_is_named() -> None:
     [b"", b"?", b"\xff\xfe", b"x = [[[", b'{"a": 1}', b"[1]", b"x = " + b"[" * 5000, b"x = " + b"9" * 5000, b"\x00"],
     ids=lambda part: str(part)[:20],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, written: bytes) -> None:
+def test_an_unreadable_file_is_reported_by_name(tmp_path: Path, name: str, written: bytes) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     (tmp_path / name).write_bytes(written)
     with pytest.raises(BadEvent, match=f"^{name}: "):
@@ -191,7 +191,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, written:
 
 
 @pytest.mark.parametrize("name", [EVENT, DEALS, SETS])
-def test_a_file_that_is_missing_is_named_with_its_folder(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_is_reported_with_its_folder(tmp_path: Path, name: str) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     (tmp_path / name).unlink()
     with pytest.raises(BadEvent) as refused:
@@ -201,7 +201,7 @@ def test_a_file_that_is_missing_is_named_with_its_folder(tmp_path: Path, name: s
     )
 
 
-def test_the_number_of_a_set_is_one_that_a_table_can_be_told(tmp_path: Path) -> None:
+def test_a_set_number_above_99_is_refused(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), (replace(deals()[0], set=100), *deals()[1:]), registry())
     with pytest.raises(BadEvent, match=r"^deals\.json: item 1, set: a whole number of at most 99 is needed$"):
         open_event(tmp_path)
@@ -213,7 +213,7 @@ def test_tables_and_plays_are_counted() -> None:
 
 
 def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
-    """Return every text in a piece of JSON, names of fields included."""
+    """Yield every text in a JSON value, including field names."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, dict):
@@ -225,7 +225,7 @@ def strings(part: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
 
 
 def told_of(of: Event, table: int) -> tuple[str, bytes]:
-    """Return what a table is told before the first play: topic and payload."""
+    """Return topic and payload of a table's first assignment."""
     publishes, ear = publisher(EventState(of))
     publishes.assignment(table)
     ((topic, payload, _),) = ear.said
@@ -233,7 +233,7 @@ def told_of(of: Event, table: int) -> tuple[str, bytes]:
 
 
 @pytest.mark.parametrize("table", [1, 2, 3, 4])
-def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> None:
+def test_an_assignment_contains_the_whole_order_and_no_face(table: int) -> None:
     said = told_of(event(), table)
     found = json.loads(said[1])
     assert decode_on_topic(*said)[0].table == table
@@ -244,7 +244,7 @@ def test_what_a_table_is_told_holds_no_face_and_the_whole_order(table: int) -> N
     assert told == {(b.round, b.deal): event().form(b.deal) for b in plan().plays if b.table == table}
 
 
-def test_plays_of_a_table_come_by_rounds() -> None:
+def test_the_plays_of_a_table_are_in_order_of_rounds() -> None:
     backwards = Event(replace(plan(), plays=plan().plays[::-1]), deals(), registry())
     assert [play.round for play in backwards.plays_of(2)] == [1, 2, 3, 4]
 
@@ -253,7 +253,7 @@ def own_rules(profile_id: str = "our-club") -> str:
     return (mcr_folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', f'id = "{profile_id}"')
 
 
-def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Path) -> None:
+def test_an_events_own_rules_are_sent_to_every_table(tmp_path: Path) -> None:
     save_event(tmp_path, replace(plan(), profile="our-club"), deals(), registry())
     (tmp_path / PROFILE).write_text(own_rules(), encoding="utf-8")
     opened = open_event(tmp_path)
@@ -263,7 +263,7 @@ def test_an_event_brings_its_own_rules_and_every_table_is_told_them(tmp_path: Pa
     assert (said["profile"], said["rules"]) == ("our-club", own_rules())
 
 
-def test_rules_that_ship_are_told_by_their_name_alone() -> None:
+def test_built_in_rules_are_sent_by_name_only() -> None:
     assert json.loads(told_of(event(), 1)[1])["rules"] is None
 
 
@@ -278,9 +278,7 @@ def test_rules_that_ship_are_told_by_their_name_alone() -> None:
     ],
     ids=["another", "ships", "no TOML", "mistake", "none"],
 )
-def test_rules_that_cannot_be_the_event_s_are_refused(
-    tmp_path: Path, wanted: str, rules: str | None, said: str
-) -> None:
+def test_invalid_own_rules_are_refused(tmp_path: Path, wanted: str, rules: str | None, said: str) -> None:
     save_event(tmp_path, replace(plan(), profile=wanted), deals(), registry())
     if rules is not None:
         (tmp_path / PROFILE).write_text(rules, encoding="utf-8")
@@ -289,7 +287,7 @@ def test_rules_that_cannot_be_the_event_s_are_refused(
     assert said in str(refused.value)
 
 
-def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_them() -> None:
+def test_an_assignment_contains_the_time_limits_of_its_sessions() -> None:
     sessions = (Session("evening", 1, 2, play_minutes=40), Session("morning", 3, 4))
     limited = Event(replace(plan(), sessions=sessions), deals(), registry())
     said = told_of(limited, 2)
@@ -298,7 +296,7 @@ def test_a_table_is_told_the_minutes_of_its_plays_where_their_session_limits_the
     assert (message.minutes, event().minutes_of(2)) == ({1: 40, 2: 40}, {})
 
 
-def test_a_table_is_told_where_its_players_go_after_the_rounds_in_which_one_leaves() -> None:
+def test_an_assignment_contains_the_next_seats_if_anybody_moves() -> None:
     where = {(play.round, who): (play.table, seat) for play in plan().plays for seat, who in play.players.items()}
     for table in event().tables:
         _, message = decode_on_topic(*told_of(event(), table))
@@ -311,7 +309,7 @@ def test_a_table_is_told_where_its_players_go_after_the_rounds_in_which_one_leav
             assert told == ({} if stay else then)
 
 
-def test_who_sits_out_is_told_the_round_in_which_they_play_again() -> None:
+def test_players_who_sit_out_are_sent_the_round_in_which_they_play_again() -> None:
     first, *_ = plan().plays
     away = set(first.players.values())
     plays = (

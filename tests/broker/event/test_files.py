@@ -1,4 +1,4 @@
-"""Rule profiles of an event's own, and where its players come from."""
+"""An event's own rule profiles, and its players' countries and clubs."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -26,13 +26,13 @@ from tests.kiosk.riichi_tables import RiichiSitting, session_plan
 
 
 def rules(profile_id: str = "our-riichi", start: int = 27_000) -> str:
-    """Return a club's own profile: Montréal's, begun with other scores."""
+    """Return a club's own profile: Montréal's with other starting scores."""
     shipped = riichi_profile_text("riichi-montreal").replace('id = "riichi-montreal"', f'id = "{profile_id}"')
     return shipped.replace("[session.scores.start]\nvalue = 25000", f"[session.scores.start]\nvalue = {start}")
 
 
 def club(folder: Path, files: dict[str, str], profile: str = "our-riichi") -> Path:
-    """Make the folder of an event: table 9 plays by a profile of its own, table 8 by one that ships."""
+    """Make an event's folder. Table 9 plays by the event's own profile, table 8 by a built-in one."""
     second = replace(BOOKING, table=8)
     save_event(folder, replace(PLAN, riichi=(replace(BOOKING, profile=profile), second)), (), {})
     for name, text in files.items():
@@ -45,7 +45,7 @@ def club(folder: Path, files: dict[str, str], profile: str = "our-riichi") -> Pa
 OURS = {f"{PROFILES}/our-riichi.toml": rules()}
 
 
-def test_a_session_by_rules_of_its_own_is_told_them_and_the_one_beside_it_is_not(tmp_path: Path) -> None:
+def test_own_rules_are_sent_only_to_the_session_that_uses_them(tmp_path: Path) -> None:
     event = open_event(club(tmp_path, OURS))
     with open_journal(tmp_path) as journal:
         hall = make_hall(tmp_path, journal, event)
@@ -54,7 +54,7 @@ def test_a_session_by_rules_of_its_own_is_told_them_and_the_one_beside_it_is_not
     assert [(one["profile"], one["rules"]) for one in said] == [("riichi-montreal", None), ("our-riichi", rules())]
 
 
-def test_what_its_table_tells_is_settled_and_printed_by_them(tmp_path: Path) -> None:
+def test_a_session_is_scored_and_printed_by_its_own_rules(tmp_path: Path) -> None:
     table = RiichiSitting(session_plan(profile="our-riichi", rules=rules()))
     table.begin()
     table.ron("south", "west")
@@ -68,14 +68,14 @@ def test_what_its_table_tells_is_settled_and_printed_by_them(tmp_path: Path) -> 
     assert read_session(tmp_path, 9, 1).rules == parse_riichi(rules())
 
 
-def test_the_rules_of_the_plays_may_be_those_of_a_session_too(tmp_path: Path) -> None:
+def test_a_session_may_use_the_own_rules_of_the_plays(tmp_path: Path) -> None:
     folder = club(tmp_path, {PROFILE: rules()})
     save_event(folder, replace(PLAN, profile="our-riichi", riichi=(replace(BOOKING, profile="our-riichi"),)), (), {})
     event = open_event(folder)
     assert event.session_rules(event.riichi[9, 1]) == event.profile == parse_riichi(rules())
 
 
-def test_the_document_of_an_event_brings_them(tmp_path: Path) -> None:
+def test_an_events_document_contains_its_own_rules(tmp_path: Path) -> None:
     folder = club(tmp_path / "club", OURS)
     SqliteJournal(folder / STORE, open_event(folder).name).close()
     made = event_document(folder, open_stored_event(folder), whole=True, embargoed=False)
@@ -97,14 +97,12 @@ def test_the_document_of_an_event_brings_them(tmp_path: Path) -> None:
         ({f"{PROFILES}/riichi-basic.toml": rules("riichi-basic")}, "riichi-basic", "one that ships says otherwise"),
     ],
 )
-def test_rules_that_cannot_be_a_session_s_are_refused(
-    tmp_path: Path, files: dict[str, str], profile: str, says: str
-) -> None:
+def test_invalid_rules_of_a_session_are_refused(tmp_path: Path, files: dict[str, str], profile: str, says: str) -> None:
     with pytest.raises(BadEvent, match=says):
         open_event(club(tmp_path, files, profile))
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_profile_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (club(tmp_path, OURS) / PROFILES / "our-riichi.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BadEvent, match=r"our-riichi\.toml"):
         open_event(tmp_path)
@@ -119,10 +117,10 @@ def read(folder: Path, content: str | bytes) -> Mapping[str, Listing]:
 
 
 @given(country=st.from_regex(r"[A-Z]{2,3}", fullmatch=True), club=SAID.filter(lambda text: 0 < len(text) <= 60))
-def test_what_an_organiser_has_kept_is_read_as_it_was(
+def test_saved_details_of_players_are_read_unchanged(
     tmp_path_factory: pytest.TempPathFactory, country: str, club: str
 ) -> None:
-    assume(as_typed(club) == club)  # an apostrophe of one's own before a formula is taken for ours
+    assume(as_typed(club) == club)  # an apostrophe that the club's name has before a formula would be removed
     listed = [ListedPlayer(Player(id="p01", name="Ana"), (country, club, "N1", "10000001"), "", "Ana", "Ruiz")]
     assert read(tmp_path_factory.mktemp("list"), players_csv(listed)) == {
         "p01": Listing(Origin(country, club), "Ana Ruiz")
@@ -130,7 +128,7 @@ def test_what_an_organiser_has_kept_is_read_as_it_was(
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_columns_may_stand_in_any_order_and_be_parted_as_spreadsheets_do(tmp_path: Path, separator: str) -> None:
+def test_columns_may_have_any_order_and_separator(tmp_path: Path, separator: str) -> None:
     lines = (("Club", "NAME", "id", "country"), ("Paris", "Ana", "p01", "FRA"), ("", "Li", "p02", ""))
     assert read(tmp_path, "\n".join(map(separator.join, lines))) == {"p01": Listing(Origin("FRA", "Paris"))}
 
@@ -139,9 +137,9 @@ def test_columns_may_stand_in_any_order_and_be_parted_as_spreadsheets_do(tmp_pat
     "content",
     ["", "name\nAna\n", b"\xff\xfe\x00", 'id,country\n"p01,FR', "id,country,club\np01,France,\np02,fr,\u202e\n"],
 )
-def test_what_cannot_be_read_is_as_if_it_were_not_said(tmp_path: Path, content: str | bytes) -> None:
+def test_unreadable_details_of_players_are_ignored(tmp_path: Path, content: str | bytes) -> None:
     assert read(tmp_path, content) == {}
 
 
-def test_an_event_without_a_list_has_nobody_s(tmp_path: Path) -> None:
+def test_an_event_without_a_list_has_no_details_of_players(tmp_path: Path) -> None:
     assert read_listings(tmp_path) == {}

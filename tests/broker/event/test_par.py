@@ -1,4 +1,4 @@
-"""What `par.json` says of the seats of a deal."""
+"""`par.json`: figures for the seats of each deal."""
 
 from pathlib import Path
 from random import Random
@@ -31,7 +31,7 @@ def test_the_order_in_which_plays_are_added_does_not_matter(one: list[int], two:
 
 
 @given(st.lists(st.integers(-64, 200), min_size=2, max_size=200))
-def test_a_seat_has_the_mean_and_spread_of_its_plays_and_most_of_them_in_its_range(points: list[int]) -> None:
+def test_the_figures_of_a_seat_describe_its_plays(points: list[int]) -> None:
     found = NOTHING.plus(len(points), counted(points)).seats()["west"]
     assert found.mean == pytest.approx(mean(points))
     assert found.spread == pytest.approx(stdev(points))
@@ -41,11 +41,11 @@ def test_a_seat_has_the_mean_and_spread_of_its_plays_and_most_of_them_in_its_ran
     assert {found.least, found.most} <= set(points)
 
 
-def test_one_play_tells_no_spread() -> None:
+def test_one_play_is_too_few_for_figures() -> None:
     assert NOTHING.plus(1, counted([8])).seats() == {}
 
 
-def test_what_is_written_is_read_again_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_par_is_read_unchanged_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     assert read_par(tmp_path) is None
     par = EventPar(1, "cup", 7, 1, {3: NOTHING.plus(2, counted([-8, 32]))})
     write_par(tmp_path, par)
@@ -57,7 +57,7 @@ def test_what_is_written_is_read_again_and_is_for_its_owner_alone(tmp_path: Path
     assert refused.value.code == "malformed"
 
 
-def test_another_deal_and_other_payments_have_another_hash() -> None:
+def test_the_hash_depends_on_deal_and_payments() -> None:
     payments = load_mcr().payments
     deal, other = (new_deal(1, "east", "east", Random(seed)) for seed in (1, 2))
     fuller = replace(payments, base=replace(payments.base, value=9)) if hasattr(payments, "__struct_fields__") else None

@@ -1,4 +1,4 @@
-"""The plays of a plan stand in `movement.csv`; in older folders they stand in `event.toml`."""
+"""A plan and its plays, which are in `movement.csv` or in older folders in `event.toml`."""
 
 import tomllib
 from collections import Counter
@@ -47,24 +47,24 @@ def refused(folder: Path) -> list[tuple[str, str]]:
     return [(one.code, one.text) for one in refusal.value.found]
 
 
-def test_a_plan_is_read_as_it_was_written(folder: Path) -> None:
+def test_a_written_plan_is_read_unchanged(folder: Path) -> None:
     assert read_plan(folder) == WHOLE
     assert (folder / MOVEMENT).read_text().splitlines()[:2] == [HEAD, "1,1,1,p14,p03,p02,p01"]
     assert "plays" not in tomllib.loads((folder / EVENT).read_text())
 
 
-def test_plays_in_the_event_s_own_file_are_read_too(tmp_path: Path) -> None:
+def test_plays_in_event_toml_are_read(tmp_path: Path) -> None:
     (tmp_path / EVENT).write_text(tomli_w.dumps(msgspec.to_builtins(WHOLE)), encoding="utf-8")
     assert read_plan(tmp_path) == WHOLE
 
 
-def test_writing_a_plan_moves_its_plays_out_of_the_event_s_own_file(tmp_path: Path) -> None:
+def test_writing_a_plan_moves_its_plays_out_of_event_toml(tmp_path: Path) -> None:
     (tmp_path / EVENT).write_text(tomli_w.dumps(msgspec.to_builtins(WHOLE)), encoding="utf-8")
     write_plan(tmp_path, read_plan(tmp_path))
     assert (read_plan(tmp_path), (tmp_path / MOVEMENT).exists()) == (WHOLE, True)
 
 
-def test_a_plan_without_plays_has_no_movement(folder: Path) -> None:
+def test_a_plan_without_plays_has_no_movement_file(folder: Path) -> None:
     write_plan(folder, replace(WHOLE, plays=()))
     assert (read_plan(folder).plays, (folder / MOVEMENT).exists()) == ((), False)
 
@@ -84,7 +84,7 @@ def test_plays_in_both_files_are_refused(folder: Path) -> None:
     ],
     ids=str,
 )
-def test_what_is_wrong_with_a_movement_is_named_with_file_and_line(
+def test_problems_with_a_movement_are_reported_with_file_and_line(
     folder: Path, lines: list[str], found: list[tuple[str, int]]
 ) -> None:
     (folder / MOVEMENT).write_text("\n".join([HEAD, *lines]))
@@ -94,13 +94,13 @@ def test_what_is_wrong_with_a_movement_is_named_with_file_and_line(
     ]
 
 
-def test_a_spreadsheet_may_have_saved_the_movement(folder: Path) -> None:
+def test_a_movement_saved_by_a_spreadsheet_is_read(folder: Path) -> None:
     text = (folder / MOVEMENT).read_text()
     (folder / MOVEMENT).write_text("\ufeff" + text.replace(",", ";") + ";;;;;;\r\n", encoding="utf-8")
     assert read_plan(folder) == WHOLE
 
 
-def test_columns_may_stand_in_any_order(folder: Path) -> None:
+def test_columns_may_come_in_any_order(folder: Path) -> None:
     rows = [line.split(",") for line in (folder / MOVEMENT).read_text().splitlines()]
     (folder / MOVEMENT).write_text("\n".join(",".join(reversed(row)) for row in rows))
     assert read_plan(folder) == WHOLE
@@ -111,7 +111,7 @@ PLAYERS = tuple(Player(id=f"p{number:02}", name=f"Player {number}") for number i
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """Draw rounds in which some of twelve players sit at up to three tables."""
+    """Draw a plan in which some of twelve players sit at up to three tables in each round."""
     plays = []
     for round_ in range(1, draw(st.integers(1, 5)) + 1):
         order = draw(st.permutations([one.id for one in PLAYERS]))
@@ -122,7 +122,7 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 @given(plans())
-def test_every_place_is_listed_once(plan: Plan) -> None:
+def test_every_seat_is_listed_once(plan: Plan) -> None:
     listed = Counter(
         (one.round, one.table, one.seat, who) for who, places in seating_of(plan).items() for one in places
     )
@@ -134,18 +134,18 @@ def test_every_place_is_listed_once(plan: Plan) -> None:
 
 
 @given(plans())
-def test_a_player_is_found_by_round(plan: Plan) -> None:
+def test_a_players_seats_are_found_by_round(plan: Plan) -> None:
     for places in seating_of(plan).values():
         assert list(by_round(places).values()) == list(places)
         assert set(by_round(places)) <= set(seating_rounds(plan))
 
 
 @given(plans())
-def test_one_player_s_places_are_those_among_everybody_s(plan: Plan) -> None:
+def test_one_players_seats_equal_those_in_the_whole_seating(plan: Plan) -> None:
     assert {player.id: places_of(plan, player.id) for player in PLAYERS} == seating_of(plan)
 
 
-def test_who_sits_nowhere_has_no_places_and_a_round_knows_its_session() -> None:
+def test_a_player_without_plays_has_no_seats_and_a_seat_has_its_session() -> None:
     session = Session("Saturday", 1, 1, "2026-11-28 10:00")
     plan = Plan(
         *("cup", "Cup", "oedmc-2020", PLAYERS),

@@ -1,4 +1,4 @@
-"""Sections and a final are planned together, refused where they cannot be, and read again as they were written."""
+"""Sections and finals are planned together, read as they were written, and refused if they are impossible."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from broker.event.deals import LAST_SET
 from broker.event.deals.make import allot_sets
 from broker.event.files import NO_OWN_RULES
 from broker.event.movement import check_movement
-from broker.event.movement.plays import lay_out
+from broker.event.movement.plays import sittings_of
 from broker.event.movement.summary import USUAL_MINUTES, forecast_plan
 from broker.event.plan import plan_problems
 from broker.event.readiness import start_notes, start_problems
@@ -40,24 +40,24 @@ from tests.broker.scorer.staged import staged_deals, staged_plan
 
 
 def at_once() -> Callable[[], bool]:
-    """Search for nothing."""
+    """Return a `KeepSearching` that ends each search at once."""
     return lambda: False
 
 
 def people(count: int, teams: int = 0) -> Plan:
-    """Return the plan of so many players, in teams of four if that is asked for."""
+    """Return a plan with so many players and, if given, teams of four."""
     players = tuple(Player(id=f"p{number:03}", name=f"Player {number}") for number in range(1, count + 1))
     members = [tuple(one.id for one in players[at : at + 4]) for at in range(0, 4 * teams, 4)]
     return Plan("cup", "Cup", "mcr", players, teams={f"Team {at}": of for at, of in enumerate(members, 1)})
 
 
 def planned(wish: Structure, count: int = 32, teams: int = 0) -> Plan:
-    """Return what is planned."""
+    """Return a plan with the structure."""
     return structured_plan(people(count, teams), wish, Random(1), at_once)
 
 
 def problems(plan: Plan) -> list[str]:
-    """Return the codes of what is wrong with a plan, its deals apart."""
+    """Return the codes of the problems with a plan, assuming that all its deals exist."""
     deals = dict.fromkeys({play.deal for play in plan.plays}, staged_deals()[0])
     return [one.code for one in plan_problems(plan, deals, NO_OWN_RULES)]
 
@@ -72,7 +72,7 @@ def problems(plan: Plan) -> list[str]:
         (32, 8, Structure(4, 2, 4, 4, "1/2")),
     ],
 )
-def test_what_is_planned_breaks_no_rule_and_keeps_sections_and_stages_apart(
+def test_a_structured_plan_breaks_no_rule_and_separates_sections_and_stages(
     count: int, teams: int, wish: Structure, tmp_path: Path
 ) -> None:
     plan = planned(wish, count, teams)
@@ -89,7 +89,7 @@ def test_what_is_planned_breaks_no_rule_and_keeps_sections_and_stages_apart(
 
 
 @pytest.mark.parametrize(("share", "ends"), [(1.0, 8), (0.5, 16), (0.125, 24)])
-def test_a_search_has_its_time_of_computing_on_a_busy_machine_too_but_not_for_ever(
+def test_a_search_gets_its_computing_time_on_a_busy_machine_within_a_limit(
     share: float, ends: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0]
@@ -101,7 +101,7 @@ def test_a_search_has_its_time_of_computing_on_a_busy_machine_too_but_not_for_ev
     assert now == [ends]
 
 
-def test_one_stage_without_sections_is_an_event_as_ever() -> None:
+def test_one_stage_without_sections_is_an_ordinary_event() -> None:
     plan = planned(Structure(4), 16)
     assert (plan.stages, plan.copies, len(plan.plays)) == ((), 1, 16)
 
@@ -117,7 +117,7 @@ def test_one_stage_without_sections_is_an_event_as_ever() -> None:
         (400, Structure(4), "too_many_sets"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_searched(count: int, wish: Structure, code: str) -> None:
+def test_an_impossible_structure_is_refused_before_the_search(count: int, wish: Structure, code: str) -> None:
     def never() -> Callable[[], bool]:
         raise AssertionError(wish)
 
@@ -141,7 +141,7 @@ FINAL = staged_plan().stages[1]
         ((Stage("Qualification", 1, 2, (Section("A", 1, 2),)), FINAL), "stages_wrong"),
     ],
 )
-def test_stages_that_do_not_fit_the_movement_are_named(stages: tuple[Stage, ...], code: str) -> None:
+def test_stages_that_do_not_fit_the_movement_are_reported(stages: tuple[Stage, ...], code: str) -> None:
     assert problems(staged_plan()) == []
     assert code in problems(replace(staged_plan(), stages=stages))
 
@@ -149,16 +149,16 @@ def test_stages_that_do_not_fit_the_movement_are_named(stages: tuple[Stage, ...]
 @pytest.mark.parametrize(
     ("text", "part"), [("2/3", "2/3"), ("50%", "1/2"), ("66 %", "33/50"), ("0/1", "0"), ("1/1", "1")]
 )
-def test_a_part_is_a_fraction_or_a_percentage(text: str, part: str) -> None:
+def test_a_carry_over_is_a_fraction_or_a_percentage(text: str, part: str) -> None:
     assert str(read_part(text)) == part
 
 
 def late(plan: Plan) -> list[str]:
-    """Return what is said of standings that come late."""
+    """Return the notes on late standings."""
     return [text for code, text in start_notes(plan) if code == "standings_late"]
 
 
-def test_a_final_has_the_carriers_of_its_qualification_so_that_its_deals_end_early() -> None:
+def test_a_final_uses_the_carriers_of_its_qualification_so_that_deals_end_early() -> None:
     with_two, alone = planned(Structure(8, 2, 16, 4, copies=2)), planned(Structure(8, 1, 16, 4))
     final = [play for play in with_two.plays if play.round in with_two.stages[1].rounds]
     assert ({Counter(one.deal for one in final)[deal] for deal in {one.deal for one in final}}, with_two.copies) == (
@@ -172,7 +172,7 @@ def test_a_final_has_the_carriers_of_its_qualification_so_that_its_deals_end_ear
     )
 
 
-def test_a_set_is_used_again_once_its_deal_is_over() -> None:
+def test_a_set_is_reused_once_its_deal_is_over() -> None:
     def play(round_: int, table: int, deal: int) -> BookedPlay:
         return BookedPlay(round_, table, deal, dict.fromkeys(SEATS, "p01"))
 
@@ -187,9 +187,7 @@ def test_a_set_is_used_again_once_its_deal_is_over() -> None:
         allot_sets([*few, play(1, 100, 100)])
 
 
-def test_deals_that_are_more_than_set_numbers_lie_in_sets_that_are_free_and_the_event_may_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_with_more_deals_than_set_numbers_can_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setup, "SEARCH_S", 0.01)
     setup.take_head(tmp_path, EventDetails(name="long", title="Long", profile="oedmc-2020"))
     setup.take_players(tmp_path, "name\n" + "".join(f"Player {n}\n" for n in range(1, 9)), movement_anew=False)
@@ -214,9 +212,9 @@ HALLS = [
 
 
 @pytest.mark.parametrize("have", HALLS)
-def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: Resources) -> None:
+def test_each_format_fits_the_resources_and_matches_its_movement(have: Resources) -> None:
     for one in formats(have):
-        sittings = lay_out(one.order)
+        sittings = sittings_of(one.order)
         at, over = dict[int, list[int]](), dict[int, int]()
         for sitting in sittings:
             for turn, deal in enumerate(sitting.deals, 1):
@@ -239,7 +237,7 @@ def test_each_format_fits_what_there_is_and_is_what_its_movement_comes_to(have: 
 
 
 @pytest.mark.parametrize("have", HALLS)
-def test_formats_whose_deals_are_done_with_early_come_first_and_none_is_beaten_in_everything(have: Resources) -> None:
+def test_formats_with_early_standings_come_first_and_none_is_dominated(have: Resources) -> None:
     found = formats(have)
     assert [one.early for one in found] == sorted((one.early for one in found), reverse=True)
     assert found[0].early
@@ -262,13 +260,13 @@ def test_formats_whose_deals_are_done_with_early_come_first_and_none_is_beaten_i
         (Resources(3, None, 480), "impossible_size"),
     ],
 )
-def test_where_no_format_fits_that_is_said(have: Resources, code: str) -> None:
+def test_resources_that_fit_no_format_are_refused(have: Resources, code: str) -> None:
     with pytest.raises(RuleError) as refused:
         formats(have)
     assert refused.value.code == code
 
 
-def test_the_strength_in_a_standing_is_what_was_measured_with_simulated_players() -> None:
+def test_the_strength_share_matches_measurements_with_simulated_players() -> None:
     measured = re.findall(
         r"\| (\d+) \| same deals, IMP, (\d+) tables .* ([\d.]+) % \|",
         Path("docs/why-duplicate.md").read_text(encoding="utf-8"),
@@ -279,8 +277,8 @@ def test_the_strength_in_a_standing_is_what_was_measured_with_simulated_players(
 
 
 @pytest.mark.parametrize(("plays", "tables"), [(4, 4), (16, 2), (16, 16), (64, 8)])
-def test_the_formula_of_strength_is_what_a_simulation_of_its_model_gives(plays: int, tables: int) -> None:
-    """Points are strength and luck; the datum has the own points in it, and those of others, another each play."""
+def test_the_strength_formula_matches_a_simulation_of_its_model(plays: int, tables: int) -> None:
+    """Points are strength plus luck. The datum includes the player's own points; others vary by play."""
     chance, one, events = np.random.default_rng(1), 0.0245, 60
     strength = chance.normal(0, np.sqrt(one), 2000)
     totals = np.zeros((events, len(strength)))
@@ -292,7 +290,7 @@ def test_the_formula_of_strength_is_what_a_simulation_of_its_model_gives(plays: 
 
 
 @pytest.mark.parametrize(("sizes", "wish"), [((16, 9, 4), Structure(4)), ((8, 20), Structure(4, deals_per_round=2))])
-def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_same_rounds(
+def test_players_stay_in_their_hall_and_all_halls_play_the_same_deals_together(
     sizes: tuple[int, ...], wish: Structure
 ) -> None:
     plan = people(sum(sizes))
@@ -309,7 +307,7 @@ def test_everybody_stays_in_their_hall_and_all_halls_play_the_same_deals_in_the_
     assert forecast(plan, wish._replace(hall_of=of), USUAL_MINUTES) == forecast_plan(made)
 
 
-def test_a_plan_with_a_final_that_is_made_anew_in_halls_has_no_stages_any_more() -> None:
+def test_replanning_in_halls_removes_the_stages() -> None:
     plan = structured_plan(people(16), Structure(4, final=8, final_rounds=2), Random(1), at_once)
     assert [len(plan.stages), problems(plan)] == [2, []]
     of = {one.id: "Paris" if at < 8 else "Osaka" for at, one in enumerate(plan.players)}
@@ -321,7 +319,7 @@ def test_a_plan_with_a_final_that_is_made_anew_in_halls_has_no_stages_any_more()
     ("of", "teams", "wish"),
     [({}, 0, Structure(4)), ({"p001": "A"}, 0, Structure(4)), (None, 4, Structure(4)), (None, 0, Structure(4, 2))],
 )
-def test_halls_that_cannot_be_planned_are_refused(of: dict[str, str] | None, teams: int, wish: Structure) -> None:
+def test_impossible_halls_are_refused(of: dict[str, str] | None, teams: int, wish: Structure) -> None:
     plan = people(16, teams)
     with pytest.raises(RuleError) as caught:
         hall_orders(plan, wish._replace(hall_of=dict.fromkeys(plan.teams, "A") if of is None else of))

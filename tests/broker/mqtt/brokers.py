@@ -1,4 +1,4 @@
-"""A broker for tests and benchmarks, of either kind."""
+"""Brokers of both kinds for tests and benchmarks."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from broker.mqtt.process import Broker, MqttBrokerSettings
 from broker.mqtt.programs import Kind, broker_of
 from tests.patience import PATIENCE_S
 
-# A broker whose master was killed holds its folder until it has died, which takes more than three seconds beside thirty
-# busy processes.
+# A broker whose parent was killed holds the folder's lock until it has ended, which takes more than three seconds on a
+# busy machine.
 pytest.MonkeyPatch().setattr(process, "LOCK_S", PATIENCE_S)
 
 
@@ -26,10 +26,10 @@ def make_broker(
     port: int = 0,
     certificates: Certificates | None = None,
 ) -> Broker:
-    """Return a broker, not yet started, that keeps its store, settings and log in `folder`.
+    """Return a broker, not yet started, that has its store, settings and log in `folder`.
 
-    Port 0 takes a free one at the first start. With the event's certificates it speaks TLS, and lets in who has one.
-    Raises SettingRefused, and UserUnknown if the credentials lack a user.
+    With port 0, a free one is chosen at the first start. With certificates the broker uses TLS and requires one from
+    each client. Raises SettingRefused, and UserUnknown if the credentials lack a user.
     """
     settings = MqttBrokerSettings(
         folder=folder,

@@ -1,4 +1,4 @@
-"""A paho client that tests can wait for: every answer of the broker goes into a queue, no test sleeps."""
+"""A client for tests. Every answer of the broker goes into a queue, so that no test has to sleep."""
 
 import queue
 import socket
@@ -21,12 +21,12 @@ from tests.patience import PATIENCE_S
 CLOSED = -1
 
 SILENCE_S: Final = 3600
-"""Whoever has no time to say anything for so long, as in a test that waits, is still there for the broker."""
+"""Keepalive in seconds: the broker must not disconnect a client whose test waits for something else."""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """One message as it came."""
+    """A received message."""
 
     topic: str
     payload: bytes
@@ -34,7 +34,7 @@ class Heard:
 
 
 class Client:
-    """One connection. A context manager that leaves nothing behind."""
+    """One connection, as a context manager that closes it."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Client:
         self._answers: queue.Queue[list[bool]] = queue.Queue()
         self._acknowledged: queue.Queue[int] = queue.Queue()
         self.retained = {will} if will else set[str]()
-        """Topics on which something may be retained of what was said here."""
+        """Topics on which this client may have left a retained message."""
         self._broker = broker
         self._paho = paho.Client(
             CallbackAPIVersion.VERSION2,
@@ -74,11 +74,11 @@ class Client:
         self._answered = False
 
     def trust(self, authority: str, identity: Identity | None = None) -> None:
-        """Speak TLS with an event's server, whose authority this is (PEM); show who we are, if that is said."""
+        """Use TLS with the event's authority (PEM) and, if given, a certificate of our own."""
         self._paho.tls_set_context(event_context(authority, identity))
 
     def connect(self) -> bool:
-        """Connect; tell whether the broker lets us in. Mosquitto hangs up on who is half in as it reads its files."""
+        """Connect; return whether the broker accepts us. Mosquitto drops connections in progress when it reloads."""
         try:
             self._paho.connect(self._broker.host, self._broker.port, keepalive=SILENCE_S)
         except (ConnectionError, ssl.SSLEOFError):
@@ -87,12 +87,12 @@ class Client:
         return self._answers.get(timeout=PATIENCE_S)[0]
 
     def subscribe(self, *filters: str) -> list[bool]:
-        """Subscribe with QoS 1; tell for each filter whether it was granted."""
+        """Subscribe with QoS 1; return for each filter whether it was granted."""
         self._paho.subscribe([(one, 1) for one in filters])
         return self._answers.get(timeout=PATIENCE_S)
 
     def attempt(self, topic: str, payload: bytes, *, retain: bool = False) -> Literal["acknowledged", "closed"]:
-        """Publish with QoS 1 and wait for what the broker does: acknowledge, or close the connection."""
+        """Publish with QoS 1 and wait until the broker acknowledges or closes the connection."""
         if retain:
             self.retained.add(topic)
         number = self._paho.publish(topic, payload, qos=1, retain=retain).mid
@@ -102,7 +102,7 @@ class Client:
         return "acknowledged"
 
     def throw(self, topic: str, payload: bytes) -> None:
-        """Publish with QoS 1 and wait for nothing."""
+        """Publish with QoS 1 without waiting for the acknowledgement."""
         self._paho.publish(topic, payload, qos=1)
 
     def say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
@@ -114,7 +114,7 @@ class Client:
         return self.heard.get(timeout=PATIENCE_S)
 
     def hear_until(self, last: bytes, *topics: str) -> list[Heard]:
-        """Wait for the payload `last` on each of the topics; return all else that came meanwhile."""
+        """Wait for the payload `last` on each topic; return the other messages received meanwhile."""
         missing, others = set(topics), []
         while missing:
             heard = self.hear()
@@ -125,16 +125,16 @@ class Client:
         return others
 
     def vanish(self) -> None:
-        """Break the connection as a power cut does: no DISCONNECT."""
+        """Break the connection without DISCONNECT, like a power cut."""
         link = self._paho.socket()
         assert isinstance(link, socket.socket)
         link.shutdown(socket.SHUT_RDWR)
         self.gone.get(timeout=PATIENCE_S)
 
     def close(self) -> None:
-        """Disconnect in good order."""
+        """Disconnect cleanly."""
         end_loop(self._paho)
-        self._paho.reinitialise()  # it lets go of the two sockets by which its thread was woken
+        self._paho.reinitialise()  # closes the two sockets that wake its thread
 
     def __enter__(self) -> Self:
         return self
@@ -167,7 +167,7 @@ class Client:
         self._acknowledged.put(number)
 
     def _on_message(self, _c: paho.Client, _u: object, message: paho.MQTTMessage) -> None:
-        """Hear what is new: with QoS 1 a broker delivers again what was acknowledged late."""
+        """Store a message, unless the broker sent it again because it was acknowledged late."""
         if message.dup and message.mid in self._numbers:
             return
         self._numbers.add(message.mid)

@@ -1,4 +1,4 @@
-"""Real brokers of both kinds: one of each a worker, or one of the test's own where it is stopped or killed."""
+"""Real brokers of both kinds, shared by the tests of a worker, or a test's own if it stops or kills the broker."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -27,12 +27,12 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return tmp_path / "the event's broker"  # a blank and an apostrophe: paths of people have them
+    return tmp_path / "the event's broker"  # with a space and an apostrophe, as in people's paths
 
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory, credentials: Credentials) -> Iterator[Callable[[Kind], Broker]]:
-    """Return what gives the worker's broker of a kind, started when it is first asked for."""
+    """Return a function that returns the worker's broker of a kind, starting it on the first call."""
     with ExitStack() as stopping:
 
         @cache
@@ -45,7 +45,7 @@ def running(tmp_path_factory: pytest.TempPathFactory, credentials: Credentials) 
 
 @pytest.fixture
 def hall(kind: Kind, running: Callable[[Kind], Broker], folder: Path, credentials: Credentials) -> Iterator[Hall]:
-    """The worker's broker; what a test leaves on it is cleared away."""
+    """Return the worker's broker, on which retained messages are deleted after the test."""
     broker = running(kind)
     with ExitStack() as leaving:
         made = Hall(broker, credentials, folder, leaving)
@@ -55,6 +55,6 @@ def hall(kind: Kind, running: Callable[[Kind], Broker], folder: Path, credential
 
 @pytest.fixture
 def own_hall(kind: Kind, folder: Path, credentials: Credentials) -> Iterator[Hall]:
-    """A broker of the test's own, which it may stop and kill."""
+    """Return a broker of the test's own, which it may stop and kill."""
     with make_broker(kind, folder, EVENT, credentials, tables=TABLES) as broker, ExitStack() as leaving:
         yield Hall(broker, credentials, folder, leaving)

@@ -1,7 +1,7 @@
-"""A broker on a disk that is full for a while: `python -m tests.broker.mqtt.full_disk KIND`.
+"""Test a broker on a disk that is full for a while: `python -m tests.broker.mqtt.full_disk KIND`.
 
-In a process of its own, which may mount a disk; where it may not, it says so. It says `carried` before, while and after
-the disk is full, or `lost`.
+It runs in its own process, which mounts a disk, and prints `carried` or `lost` for a message before the disk is full
+and one afterwards; or `no mounts` if it may not mount a disk.
 """
 
 import sys
@@ -26,11 +26,11 @@ from tests.patience import PATIENCE_S
 EVENT = "cup"
 TOPIC = topics.LOG.at(EVENT, table=1)
 ANSWER_S = 10.0
-"""Of a broker whose disk is full none comes."""
+"""How long to wait for an acknowledgement, which a broker with a full disk never sends, in seconds."""
 
 
 def carried(broker: Broker, known: Credentials, answer_s: float = ANSWER_S) -> bool:
-    """Return whether the broker acknowledges a message in so many seconds."""
+    """Return whether the broker acknowledges a message within so many seconds."""
     client = paho.Client(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
     client.username_pw_set(*known.table(1))
     try:
@@ -46,7 +46,7 @@ def carried(broker: Broker, known: Credentials, answer_s: float = ANSWER_S) -> b
 
 
 def carried_again(broker: Broker, known: Credentials) -> bool:
-    """Return whether it does so within a while, with who has started it looking after it."""
+    """Return whether the broker acknowledges messages again, calling its `check` meanwhile."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         broker.check()
@@ -56,7 +56,7 @@ def carried_again(broker: Broker, known: Credentials) -> bool:
 
 
 def main(kind: str) -> None:
-    """Say how it goes."""
+    """Run the test and print the results."""
     disks.enter_namespace([sys.executable, "-m", "tests.broker.mqtt.full_disk", kind])
     if not disks.can_mount():
         print("no mounts")

@@ -1,4 +1,4 @@
-"""A broker with its users, for tests: makes connected clients by role and closes them at the end."""
+"""A broker with connected clients by role, which are closed at the end of a test."""
 
 import time
 import uuid
@@ -18,7 +18,7 @@ TABLES = 5
 
 @dataclass(frozen=True)
 class Hall:
-    """One broker and who may come in."""
+    """A broker and its users."""
 
     broker: Broker
     credentials: Credentials
@@ -30,7 +30,7 @@ class Hall:
     def client(
         self, user: str, *, session: str | None = None, will: str | None = None, acknowledges: bool = True
     ) -> Client:
-        """Return a connected client. A session's name is this hall's own."""
+        """Return a connected client. Session names are made unique to this hall."""
         password = self.credentials.password(user)
         own = session and f"{session}-{self.name}"
         made = Client(self.broker, user, password, session=own, will=will, acknowledges=acknowledges)
@@ -40,7 +40,7 @@ class Hall:
         return made
 
     def clear(self) -> None:
-        """Take back what may be retained of what was said here."""
+        """Delete the messages that clients may have left retained."""
         retained = {topic for client in self.clients for topic in client.retained}
         for table in range(1, TABLES + 1):
             for topic in retained & {*places(table)}:
@@ -50,21 +50,21 @@ class Hall:
                 retained.discard(topic)
 
     def await_retained(self, topic: str, table: int, payload: bytes | None) -> None:
-        """Wait until whoever subscribes gets this; None: nothing. `table`: the topic's, or any.
+        """Wait until a new subscriber gets this payload, or nothing if it is None. `table` is the topic's, or any.
 
-        nats-server acknowledges what is retained as soon as it is stored, and another of its threads reads it there for
-        who subscribes.
+        nats-server acknowledges a retained message once it is stored, before the thread that serves new subscribers
+        has read it.
         """
         reader = self.client(user_of(places(table)[topic].readers[0], table))
         deadline, found = time.monotonic() + PATIENCE_S, {b"not asked"}
         assert reader.subscribe(topic) == [True]
         while found != ({payload} - {None}):
             assert time.monotonic() < deadline, f"{topic}: {found}, not {payload!r}"
-            assert reader.subscribe(topic) == [True]  # when this is answered, the answer to the one before has come
+            assert reader.subscribe(topic) == [True]  # once answered, all messages of the previous one have arrived
             found = {reader.hear().payload for _ in range(reader.heard.qsize())}
 
     def listener(self, user: str, *, table: int | None = None) -> Client:
-        """Return a client subscribed to all that its role may read."""
+        """Return a client subscribed to all topics that its role may read."""
         made = self.client(user)
         assert all(made.subscribe(*readable(role_of(user), table=table)))
         return made
@@ -77,16 +77,16 @@ def role_of(user: str) -> Role:
 
 
 def readable(role: Role, *, table: int | None = None) -> list[str]:
-    """Return what a role may read."""
+    """Return the topic filters that a role may read."""
     return [topic.at(EVENT, table=table) for topic in TOPICS if role in topic.readers]
 
 
 def user_of(role: Role, table: int) -> str:
-    """Return the user name that a role has at a table."""
+    """Return the user name of a role, for the table role at this table."""
     return f"table-{table}" if role == "table" else role
 
 
 def places(table: int, deal: int = 1) -> dict[str, Topic]:
-    """Return one exact topic of each kind, around one table; none between halls and centre, who have a broker apart."""
+    """Return one topic of each kind for a table, except those between halls and centre, which have another broker."""
     here = (topic for topic in TOPICS if "hall" not in (topic.writer, *topic.readers))
     return {topic.at(EVENT, table=table, deal=deal): topic for topic in here}

@@ -1,4 +1,4 @@
-"""Permissions from the table of topics, and passwords."""
+"""Permissions derived from the table of topics, and passwords."""
 
 import logging
 import stat
@@ -44,7 +44,7 @@ def test_a_table_has_its_own_topics_and_no_others() -> None:
     )
 
 
-def test_the_offices_have_theirs_at_every_table() -> None:
+def test_single_roles_have_topics_of_every_table() -> None:
     rights = permissions_of_event("cup", 1)
     assert rights["desk"] == Permissions(
         publish=("hm/cup/order/+",),
@@ -66,13 +66,13 @@ def test_the_offices_have_theirs_at_every_table() -> None:
     assert rights["arbiter"].publish == ()
 
 
-def test_a_display_reads_what_is_public_and_says_nothing() -> None:
+def test_a_display_only_reads_public_topics() -> None:
     assert permissions_of_event("cup", 2)["display"] == Permissions(
         publish=(), subscribe=("hm/cup/public/deal/+", "hm/cup/public/places")
     )
 
 
-def test_nobody_but_the_table_reads_its_assignment() -> None:
+def test_only_the_table_reads_its_assignment() -> None:
     readers = {
         user for user, may in permissions_of_event("cup", 2).items() if any("assignment" in f for f in may.subscribe)
     }
@@ -80,18 +80,18 @@ def test_nobody_but_the_table_reads_its_assignment() -> None:
 
 
 @given(tables=st.integers(1, 999))
-def test_no_two_users_may_say_the_same(tables: int) -> None:
+def test_no_two_users_may_publish_to_the_same_topic(tables: int) -> None:
     said = [topic for may in permissions_of_event("cup", tables).values() for topic in may.publish]
     assert len(said) == len(set(said))
 
 
 @given(table=st.integers(1, 999))
-def test_a_tables_permissions_hold_no_wildcard(table: int) -> None:
+def test_a_tables_permissions_contain_no_wildcard(table: int) -> None:
     may = permissions_of_role("table", "cup", table=table)
     assert not [one for one in may.publish + may.subscribe if "+" in one or "#" in one]
 
 
-def test_every_topic_has_one_writer_with_permission() -> None:
+def test_every_topic_has_a_user_who_may_publish_to_it() -> None:
     rights = permissions_of_event("cup", 1)
     said = {topic for may in rights.values() for topic in may.publish}
     of_halls = {topic for topic in TOPICS if topic.writer == "hall"}
@@ -101,7 +101,7 @@ def test_every_topic_has_one_writer_with_permission() -> None:
     assert said == wanted
 
 
-def test_a_hall_speaks_for_itself_alone_and_no_table_connects_with_the_centre() -> None:
+def test_a_hall_publishes_only_its_own_topics_and_no_table_connects_to_the_centre() -> None:
     rights = permissions_of_event("cup", 4, ["paris", "osaka"])
     assert rights["hall-paris"] == Permissions(
         publish=("hm/cup/hall/paris/row", "hm/cup/hall/paris/state"),
@@ -117,46 +117,46 @@ def test_users_are_the_keys_of_permissions() -> None:
 
 
 @pytest.mark.parametrize("event", ["", "a.b", "a/b", "+", "#", "A", "a\nuser x", "x" * 33])
-def test_what_is_no_event_is_refused(event: str) -> None:
+def test_an_invalid_event_name_is_refused(event: str) -> None:
     with pytest.raises(SettingRefused) as caught:
         permissions_of_event(event, 1)
     assert caught.value.code == "broker_setting_refused"
 
 
 @pytest.mark.parametrize("tables", [-1, 0, 10_000])
-def test_what_is_no_number_of_tables_is_refused(tables: int) -> None:
+def test_an_invalid_number_of_tables_is_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         permissions_of_event("cup", tables)
 
 
-def test_a_table_without_its_number_is_refused() -> None:
+def test_the_table_role_requires_a_table_number() -> None:
     with pytest.raises(SettingRefused):
         permissions_of_role("table", "cup")
     with pytest.raises(SettingRefused):
         permissions_of_role("desk", "cup", table=1)
 
 
-def test_every_user_has_a_password_of_his_own() -> None:
+def test_every_user_has_a_different_password() -> None:
     made = Credentials.create(20)
     assert set(made.passwords) == {"scorer", "desk", "arbiter", "display", *(f"table-{n}" for n in range(1, 21))}
     assert len(set(made.passwords.values())) == 24
     assert min(map(len, made.passwords.values())) == 32
 
 
-def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+def test_saved_credentials_are_loaded_unchanged(tmp_path: Path) -> None:
     made = Credentials.create(3)
     made.save(tmp_path / "credentials.json")
     assert Credentials.load(tmp_path / "credentials.json") == made
 
 
-def test_only_the_owner_reads_the_file(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_credentials(tmp_path: Path) -> None:
     path = tmp_path / "credentials.json"
     Credentials.ensure(path, 3)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each.name for each in tmp_path.iterdir()] == ["credentials.json"]
 
 
-def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_credentials_that_others_can_read_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "credentials.json"
     Credentials.create(1).save(path)
     path.chmod(0o640)
@@ -182,7 +182,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
         "\udcff",
     ],
 )
-def test_a_malformed_file_is_refused_without_being_quoted(tmp_path: Path, content: str) -> None:
+def test_malformed_credentials_are_refused_without_quoting_them(tmp_path: Path, content: str) -> None:
     path = tmp_path / "credentials.json"
     path.write_bytes(content.encode(errors="surrogateescape"))
     path.chmod(0o600)
@@ -191,7 +191,7 @@ def test_a_malformed_file_is_refused_without_being_quoted(tmp_path: Path, conten
     assert "secret" not in str(caught.value)
 
 
-def test_run_again_everybody_keeps_his_password(tmp_path: Path) -> None:
+def test_ensuring_credentials_again_keeps_existing_passwords(tmp_path: Path) -> None:
     path = tmp_path / "event" / "credentials.json"
     first = Credentials.ensure(path, 2)
     written = path.stat().st_mtime_ns
@@ -202,14 +202,14 @@ def test_run_again_everybody_keeps_his_password(tmp_path: Path) -> None:
     assert Credentials.ensure(path, 1) == more
 
 
-def test_run_by_many_at_once_all_agree(tmp_path: Path) -> None:
+def test_credentials_ensured_concurrently_are_the_same(tmp_path: Path) -> None:
     path = tmp_path / "credentials.json"
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: Credentials.ensure(path, 5), range(8)))
     assert made == [Credentials.load(path)] * 8
 
 
-def test_no_password_is_shown(caplog: pytest.LogCaptureFixture) -> None:
+def test_credentials_do_not_show_passwords(caplog: pytest.LogCaptureFixture) -> None:
     made = Credentials.create(1)
     with caplog.at_level(logging.DEBUG):
         logging.getLogger("test").info("%s %r", made, made)
@@ -217,7 +217,7 @@ def test_no_password_is_shown(caplog: pytest.LogCaptureFixture) -> None:
         assert password not in f"{made} {made!r} {caplog.text}"
 
 
-def test_who_has_no_credentials_is_unknown() -> None:
+def test_a_user_without_credentials_is_unknown() -> None:
     made = Credentials.create(1)
     assert made.table(1) == ("table-1", made.password("table-1"))
     with pytest.raises(UserUnknown):
@@ -225,6 +225,6 @@ def test_who_has_no_credentials_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("tables", [0, LAST_TABLE + 1])
-def test_there_are_no_credentials_for_what_is_no_number_of_tables(tables: int) -> None:
+def test_credentials_for_an_invalid_number_of_tables_are_refused(tables: int) -> None:
     with pytest.raises(SettingRefused):
         Credentials.create(tables)

@@ -1,4 +1,4 @@
-"""Three nodes are one broker: what one has acknowledged another gives, whichever of them dies."""
+"""A cluster of nodes acts as one broker. Messages acknowledged by one node survive the failure of any node."""
 
 import socket
 import time
@@ -10,7 +10,7 @@ import pytest
 
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates
-from broker.mqtt.nats import STORES_NOTHING, NatsBroker, NatsCluster, NatsNode
+from broker.mqtt.nats import STORE_FAILURES, NatsBroker, NatsCluster, NatsNode
 from broker.mqtt.process import Cluster, MqttBrokerSettings
 from broker.protocol import LOG
 from broker.protocol.tls import Identity, event_context
@@ -32,7 +32,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[NatsCluster, Credentials]]:
 
 
 @pytest.mark.slow
-def test_a_hall_is_heard_through_another_node_after_one_has_died_and_come_back(
+def test_a_halls_messages_arrive_through_another_node_after_one_has_restarted(
     cluster: tuple[NatsCluster, Credentials],
 ) -> None:
     nodes, known = cluster
@@ -50,7 +50,7 @@ def test_a_hall_is_heard_through_another_node_after_one_has_died_and_come_back(
 
 
 def say_at(node: NatsBroker, known: Credentials, row: bytes) -> None:
-    """Say a row until it is acknowledged, as a hall does: while nodes find each other they acknowledge nothing."""
+    """Publish a row until it is acknowledged, as a hall does. Nodes acknowledge nothing until they have connected."""
     deadline = time.monotonic() + PATIENCE_S
     said = ""
     while said != "acknowledged":
@@ -60,7 +60,7 @@ def say_at(node: NatsBroker, known: Credentials, row: bytes) -> None:
 
 
 def hall_at(node: NatsBroker, known: Credentials) -> Client:
-    """Return a hall's connection with a node, which may have to find the others first."""
+    """Return a hall's connection to a node, which may have to connect to the others first."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         client = Client(node, "hall-paris", known.password("hall-paris"))
@@ -75,7 +75,7 @@ HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 @pytest.fixture
 def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
-    """Return a node on each of three machines, not yet started: the last one has nothing else of the event."""
+    """Return a node for each of three machines, not yet started. The last machine only has the files for a node."""
     known, port = Certificates.ensure(tmp_path / "event"), reserve_two_ports()
     known.hand_to_node(tmp_path / "alone", HOSTS)
     routes = tuple(f"{host}:{port + 1}" for host in HOSTS)
@@ -100,14 +100,14 @@ def machines(tmp_path: Path) -> Iterator[tuple[list[NatsNode], Certificates]]:
 
 
 def wait_until(node: NatsNode, *, lets_in: bool) -> None:
-    """Wait until a node lets clients in, or does not."""
+    """Wait until a node accepts clients, or rejects them."""
     deadline = time.monotonic() + PATIENCE_S
     while node.lets_in() != lets_in:
         assert time.monotonic() < deadline, node.log.read_text("utf-8")[-2000:]
 
 
 @pytest.mark.slow
-def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_not(
+def test_a_node_accepts_clients_while_more_than_half_run_and_reports_missing_ones(
     machines: tuple[list[NatsNode], Certificates],
 ) -> None:
     nodes, _ = machines
@@ -121,14 +121,14 @@ def test_a_node_lets_clients_in_while_more_than_half_are_there_and_says_who_is_n
     wait_until(nodes[2], lets_in=True)
     for node in nodes[1:]:
         while node.news.get(timeout=PATIENCE_S) != (1, False):
-            pass  # one that was slow to start, or to answer, was missed before
+            pass  # earlier reports of nodes that were slow to start or answer
     nodes[1].stop()
     wait_until(nodes[2], lets_in=False)
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[tuple[NatsCluster, Credentials, Ballast]]:
-    """Return nodes on a small disk, which carry messages, and what may fill it."""
+    """Return working nodes on a small disk, and a file that can fill it."""
     known = Credentials.create(1)
     with small_disk(tmp_path / "disk", 64) as disk:
         settings = MqttBrokerSettings(folder=disk / "broker", event=EVENT, credentials=known, tables=1)
@@ -138,13 +138,13 @@ def small(tmp_path: Path) -> Iterator[tuple[NatsCluster, Credentials, Ballast]]:
 
 
 def attempt_at(node: NatsBroker, known: Credentials) -> str:
-    """Return what becomes of a message that a table sends through this node."""
+    """Return the result of a table's attempt to publish through this node."""
     with Client(node, "table-1", known.password("table-1")) as table:
         return table.attempt(LOG.at(EVENT, table=1), bytes(LOG.limit)) if table.connect() else "not let in"
 
 
 def wait_until_carried(nodes: NatsCluster, known: Credentials) -> None:
-    """Wait until each node takes a message, with who has started them looking after them."""
+    """Wait until each node accepts a message, calling the cluster's `check` meanwhile."""
     deadline = time.monotonic() + PATIENCE_S
     for node in nodes.nodes:
         while attempt_at(node, known) != "acknowledged":
@@ -153,7 +153,7 @@ def wait_until_carried(nodes: NatsCluster, known: Credentials) -> None:
 
 
 @pytest.mark.slow
-def test_a_node_of_a_scorer_that_died_while_the_disk_was_full_runs_again_when_there_is_room(
+def test_a_local_node_that_died_on_a_full_disk_restarts_once_there_is_space(
     small: tuple[NatsCluster, Credentials, Ballast],
 ) -> None:
     nodes, known, ballast = small
@@ -166,16 +166,16 @@ def test_a_node_of_a_scorer_that_died_while_the_disk_was_full_runs_again_when_th
 
 
 def end(node: NatsBroker) -> None:
-    """Let its process end by itself."""
+    """Kill the node's process, as if it had ended by itself."""
     assert node._child is not None
     node._child.kill()
 
 
 @pytest.mark.slow
-def test_nodes_whose_disk_was_full_carry_messages_when_there_is_room(
+def test_nodes_work_again_once_a_full_disk_has_space(
     small: tuple[NatsCluster, Credentials, Ballast],
 ) -> None:
-    """Each says only once that it stores nothing any more."""
+    """Each node logs only once that it has stopped storing."""
     nodes, known, ballast = small
     deadline = time.monotonic() + PATIENCE_S
     ballast.fill()
@@ -186,26 +186,26 @@ def test_nodes_whose_disk_was_full_carry_messages_when_there_is_room(
 
 
 class Neighbour:
-    """Another node, as far as this one can see: something listens at its address, or nothing does."""
+    """A fake second node: its address is reachable, or not."""
 
     def __init__(self, port: int) -> None:
         self._address = ("127.0.0.2", port)
         self.there()
 
     def there(self) -> None:
-        """Listen."""
-        self._listens = socket.create_server(self._address, backlog=4096)  # nobody takes what connects
+        """Make the address reachable."""
+        self._listens = socket.create_server(self._address, backlog=4096)  # connections are never accepted
 
     def away(self) -> None:
-        """Listen no more."""
+        """Make the address unreachable."""
         self._listens.close()
 
     def wait_for_a_look(self, node: NatsNode) -> None:
-        """Return when the node has looked after itself, and then at this one, once more at least."""
+        """Wait until the node has checked itself and then this neighbour at least once more."""
         while not node.news.empty():
             node.news.get()
         self.away()
-        assert node.news.get(timeout=PATIENCE_S) == (2, False)  # it may have looked after itself before
+        assert node.news.get(timeout=PATIENCE_S) == (2, False)  # its own check may have been earlier
         self.there()
         assert node.news.get(timeout=PATIENCE_S) == (2, True)
 
@@ -219,7 +219,7 @@ def neighbour() -> Iterator[Neighbour]:
 
 @pytest.fixture
 def lone(tmp_path: Path, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch) -> Iterator[NatsNode]:
-    """Return a node of two on a small disk, not yet started, that looks after itself without a pause."""
+    """Return one of two nodes, on a small disk, which checks itself continuously."""
     monkeypatch.setattr("broker.mqtt.nats.WATCH_S", 0.1)
     port = neighbour._address[1]
     with small_disk(tmp_path / "disk", 64) as disk:
@@ -236,7 +236,7 @@ def lone(tmp_path: Path, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_a_node_whose_disk_was_full_when_it_ended_runs_again_when_there_is_room(
+def test_a_remote_node_that_died_on_a_full_disk_restarts_once_there_is_space(
     lone: NatsNode, neighbour: Neighbour, tmp_path: Path
 ) -> None:
     ballast = Ballast(tmp_path / "disk")
@@ -249,10 +249,10 @@ def test_a_node_whose_disk_was_full_when_it_ended_runs_again_when_there_is_room(
 
 
 @pytest.mark.slow
-def test_a_node_that_stores_nothing_is_started_again_once(lone: NatsNode, neighbour: Neighbour) -> None:
+def test_a_node_that_stores_nothing_is_restarted_once(lone: NatsNode, neighbour: Neighbour) -> None:
     before = lone.pid
     with lone.log.open("ab") as log:
-        log.write(STORES_NOTHING[0] + b"\n")
+        log.write(STORE_FAILURES[0] + b"\n")
     neighbour.wait_for_a_look(lone)
     again = lone.pid
     neighbour.wait_for_a_look(lone)
@@ -260,7 +260,7 @@ def test_a_node_that_stores_nothing_is_started_again_once(lone: NatsNode, neighb
 
 
 @pytest.mark.slow
-def test_only_a_node_of_this_event_can_become_one_of_its_nodes(
+def test_only_nodes_of_the_event_can_join_the_cluster(
     machines: tuple[list[NatsNode], Certificates], tmp_path: Path
 ) -> None:
     (node, *_), known = machines
@@ -274,7 +274,7 @@ def test_only_a_node_of_this_event_can_become_one_of_its_nodes(
 
 
 def line_for_nodes(node: NatsNode) -> socket.socket:
-    """Return a connection to the port for other nodes, which a node opens after that for clients."""
+    """Return a connection to the port for other nodes, which a node opens after its port for clients."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         with suppress(ConnectionRefusedError):
@@ -283,7 +283,7 @@ def line_for_nodes(node: NatsNode) -> socket.socket:
 
 
 def speak_as_node(node: NatsNode, authority: str, certificate: Path) -> bytes:
-    """Return what a node answers whoever connects as another one, with a certificate."""
+    """Return a node's answer to a client that connects as another node with this certificate."""
     said = b""
     with (
         line_for_nodes(node) as plain,

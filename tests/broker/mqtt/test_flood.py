@@ -1,4 +1,4 @@
-"""A thousand connections that say nothing: what tables tell is stored and receipted, and the log is small."""
+"""During a thousand silent connections, tables' facts are stored and receipted, and the log stays small."""
 
 import fcntl
 import os
@@ -33,7 +33,7 @@ TABLES: Final = max(event().tables)
 LOG_BYTES: Final = 200_000
 FLOODS: Final = 5
 SAID: Final = 200
-"""Lines of other things."""
+"""Allowance for other lines in the log."""
 OPEN_FILES_OF_A_UNIT: Final = 65_536
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("files")]
@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("files")]
 
 @pytest.fixture
 def files() -> Iterator[None]:
-    """Let this process hold as many connections."""
+    """Raise the limit of open files of this process."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
     yield
@@ -61,7 +61,7 @@ def broker(kind: Kind, tmp_path: Path, passwords: Credentials) -> Iterator[Broke
 
 @pytest.fixture
 def scorer(broker: Broker, tmp_path: Path, passwords: Credentials) -> Iterator[Scorer]:
-    """A scorer at work."""
+    """Return a running scorer."""
     stop, journal = threading.Event(), SqliteJournal(tmp_path / STORE, NAME)
     made = admitting(Scorer(event(), journal, tmp_path, lambda: NOW))
     made.connect(Address(broker.host, broker.port, "scorer", passwords.password("scorer")))
@@ -74,21 +74,21 @@ def scorer(broker: Broker, tmp_path: Path, passwords: Credentials) -> Iterator[S
 
 
 def receipted(table: Client, upto: int) -> bool:
-    """Wait until the scorer says that a table's facts up to one are safe."""
+    """Wait for the receipt of a table's facts up to this number."""
     while True:
         if msgspec.json.decode(table.hear().payload)["upto"] >= upto:
             return True
 
 
 def idle(broker: Broker, leaving: ExitStack) -> None:
-    """Hold connections. Their files have high numbers: paho waits with select(), which knows none above 1,023."""
+    """Open idle connections with high file numbers, because paho uses select(), which supports none above 1,023."""
     for _ in range(IDLE):
         with socket.create_connection((broker.host, broker.port)) as one:
             leaving.callback(os.close, fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE_SELECT))
 
 
 @pytest.mark.usefixtures("scorer")
-def test_what_a_table_tells_is_receipted_while_a_thousand_connections_say_nothing(
+def test_a_tables_facts_are_receipted_during_a_thousand_silent_connections(
     broker: Broker, passwords: Credentials, tmp_path: Path
 ) -> None:
     with ExitStack() as leaving:
@@ -106,16 +106,16 @@ def test_what_a_table_tells_is_receipted_while_a_thousand_connections_say_nothin
     assert sum(log.stat().st_size for log in logs) < LOG_BYTES
 
 
-def test_a_flood_again_and_again_leaves_little_in_the_log(broker: Broker, tmp_path: Path) -> None:
+def test_repeated_floods_leave_a_small_log(broker: Broker, tmp_path: Path) -> None:
     for _ in range(FLOODS):
         with ExitStack() as leaving:
             idle(broker, leaving)
     (log,) = (tmp_path / "broker").glob("*.log")
-    assert len(log.read_bytes().splitlines()) < FLOODS * IDLE + SAID  # a connection costs a line, if it is let go
+    assert len(log.read_bytes().splitlines()) < FLOODS * IDLE + SAID  # one line for each closed connection
 
 
-def test_who_says_nothing_to_the_embedded_broker_is_let_go(tmp_path: Path, passwords: Credentials) -> None:
-    """Mosquitto has no such setting: it waits for a minute and a half."""
+def test_the_embedded_broker_closes_silent_connections(tmp_path: Path, passwords: Credentials) -> None:
+    """Mosquitto has no such setting, and waits for a minute and a half."""
     with (
         make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=TABLES) as broker,
         socket.create_connection((broker.host, broker.port), PATIENCE_S) as silent,
@@ -124,10 +124,10 @@ def test_who_says_nothing_to_the_embedded_broker_is_let_go(tmp_path: Path, passw
             pass
 
 
-def test_no_more_connections_are_held_than_there_is_room_for(
+def test_connections_are_limited(
     kind: Kind, tmp_path: Path, passwords: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They say who they are: one that does not is closed by the embedded broker after a while, room or not."""
+    """These connections authenticate, since the embedded broker closes others after a while anyway."""
     monkeypatch.setattr(process, "FREE_CONNECTIONS", 4)
     room = 4 + 4 * TABLES
     with make_broker(kind, tmp_path / "broker", NAME, passwords, tables=TABLES) as broker, ExitStack() as leaving:
@@ -136,11 +136,11 @@ def test_no_more_connections_are_held_than_there_is_room_for(
         ]
         let_in = [client.connect() for client in clients]
         assert all(let_in[:room])
-        assert not let_in[-1]  # Mosquitto 2.0.11 lets in one more than it is told
+        assert not let_in[-1]  # Mosquitto 2.0.11 accepts one more than configured
         clients[0].say(topics.LOG.at(NAME, table=1), encode(fact(1, 1, restored(1))))
 
 
-def test_the_greatest_event_fits_into_the_open_files_of_a_unit(tmp_path: Path) -> None:
+def test_the_largest_event_fits_the_open_file_limit_of_a_unit(tmp_path: Path) -> None:
     tables = 9_999
     settings = MqttBrokerSettings(folder=tmp_path, event=NAME, credentials=Credentials.create(tables), tables=tables)
     assert 4 * tables + FREE_CONNECTIONS == settings.connections

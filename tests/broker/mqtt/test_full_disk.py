@@ -1,4 +1,4 @@
-"""A broker goes on when a disk that was full has room again."""
+"""Brokers work again once a full disk has space."""
 
 import subprocess
 import sys
@@ -17,17 +17,17 @@ from tests.small_disk import Ballast, small_disk
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded", "mosquitto"])
-def test_a_broker_whose_disk_was_full_carries_messages_as_soon_as_there_is_room(kind: str) -> None:
+def test_a_broker_works_again_once_a_full_disk_has_space(kind: str) -> None:
     command = [sys.executable, "-m", "tests.broker.mqtt.full_disk", kind]
     said = subprocess.run(command, check=False, capture_output=True, text=True)
     if said.stdout == "no mounts\n":
-        pytest.skip("nobody here may mount a disk")
+        pytest.skip("disks cannot be mounted here")
     assert said.stdout.splitlines()[-1] == "broker: carried carried", said
 
 
 @pytest.mark.slow
-def test_a_mosquitto_that_cannot_be_told_while_its_disk_is_full_is_told_at_the_next_look(tmp_path: Path) -> None:
-    """Nothing is awaited of it meanwhile: each wait would be a thread for a hundred seconds, at each look another."""
+def test_a_mosquitto_whose_disk_was_full_is_reloaded_by_a_later_check(tmp_path: Path) -> None:
+    """No thread waits for a reload meanwhile; otherwise each check would start another one for a hundred seconds."""
     known = Certificates.ensure(tmp_path / "event")
     with small_disk(tmp_path / "disk", 32) as disk:
         settings = MqttBrokerSettings(
@@ -38,7 +38,7 @@ def test_a_mosquitto_that_cannot_be_told_while_its_disk_is_full_is_told_at_the_n
             ballast.fill()
             known.ensure_node(("127.0.0.1",))
             broker.check()
-            assert broker._reading is None
+            assert broker._reloading is None
             ballast.remove()
             broker.check()
             assert broker._stamp == broker._certificates_stamp()

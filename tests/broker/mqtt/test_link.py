@@ -1,4 +1,4 @@
-"""What a link of ours asks of both brokers."""
+"""`Link` with real brokers of both kinds."""
 
 import itertools
 import os
@@ -24,7 +24,7 @@ NO_USE_LATER = [topic for topic in TOPICS if topic.qos == 0]
 
 @contextmanager
 def linked(hall: Hall, user: str) -> Iterator[Link]:
-    """Connect a link; at the end it says good-bye."""
+    """Yield a connected link, which disconnects at the end."""
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     with begun(hall, user, hall.broker.port, heard) as link:
         change = heard.get(timeout=PATIENCE_S)
@@ -34,7 +34,7 @@ def linked(hall: Hall, user: str) -> Iterator[Link]:
 
 
 def link_of(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkChanged]) -> Link:
-    """Return a link that is not begun."""
+    """Return a link that is not started."""
     listens = topics.LOG.at(EVENT) if user == "scorer" else topics.RECEIPT.at(EVENT, table=3)
     address = Address(hall.broker.host, port, user, hall.credentials.password(user))
     return Link(address, f"link-{hall.name}-{user}", [listens], heard.put)
@@ -42,7 +42,7 @@ def link_of(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | Link
 
 @contextmanager
 def begun(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkChanged]) -> Iterator[Link]:
-    """Begin to connect a link; at the end it says good-bye."""
+    """Yield a link that has started to connect, which disconnects at the end."""
     link = link_of(hall, user, port, heard)
     link.start()
     try:
@@ -52,7 +52,7 @@ def begun(hall: Hall, user: str, port: int, heard: queue.Queue[Incoming | LinkCh
 
 
 @pytest.mark.parametrize("topic", NO_USE_LATER, ids=lambda topic: topic.name)
-def test_what_is_of_no_use_later_is_not_kept_for_a_reader_who_is_away(hall: Hall, topic: Topic) -> None:
+def test_messages_at_qos_0_are_not_stored_for_an_absent_reader(hall: Hall, topic: Topic) -> None:
     place, reader, writer = topic.at(EVENT, table=3), user_of(topic.readers[0], 3), user_of(topic.writer, 3)
     session = hall.client(reader, session="away")
     session.subscribe(place)
@@ -72,12 +72,12 @@ def test_what_is_of_no_use_later_is_not_kept_for_a_reader_who_is_away(hall: Hall
 
 
 def stands_still(pid: int) -> bool:
-    """Return whether the last thread of a process that was stopped has stopped."""
+    """Return whether all threads of a process have stopped."""
     threads = Path(f"/proc/{pid}/task").glob("*/stat")
     return all(one.read_text().rpartition(")")[2].split()[0] == "T" for one in threads)
 
 
-def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_it(own_hall: Hall) -> None:
+def test_a_flush_waits_for_acknowledgements_of_earlier_messages(own_hall: Hall) -> None:
     with linked(own_hall, user_of("table", 3)) as link:
         pid = own_hall.broker.pid
         assert pid is not None
@@ -93,15 +93,15 @@ def test_a_flush_waits_for_what_the_broker_acknowledges_whatever_was_said_after_
         assert link.flush(PATIENCE_S)
 
 
-def test_a_small_message_does_not_wait_for_the_confirmation_of_the_one_before(hall: Hall) -> None:
-    """With Nagle's algorithm and the other side's delayed confirmations each waits for up to 40 ms."""
+def test_small_messages_are_sent_without_delay(hall: Hall) -> None:
+    """With Nagle's algorithm and delayed acknowledgements, each would wait for up to 40 ms."""
     with linked(hall, user_of("table", 3)) as link:
         connection = link._client.socket()
         assert isinstance(connection, socket.socket)
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_link_that_may_not_listen_tries_again_since_the_broker_may_only_have_been_too_busy(hall: Hall) -> None:
+def test_a_link_whose_subscription_is_refused_tries_again(hall: Hall) -> None:
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     with closing(Proxy(hall.broker.port, mqtt=True)) as network:
         network.refuse_subscriptions(2)
@@ -120,9 +120,7 @@ def test_a_link_that_may_not_listen_tries_again_since_the_broker_may_only_have_b
             came.acknowledge()
 
 
-def test_a_link_on_whose_thread_something_fails_says_so_and_comes_back(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_reports_an_error_on_its_thread_and_reconnects(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.protocol.link.LONGEST_RETRY_S", 0)
     heard: queue.Queue[Incoming | LinkChanged] = queue.Queue()
     fails = iter([True])
@@ -144,12 +142,10 @@ def test_a_link_on_whose_thread_something_fails_says_so_and_comes_back(
         assert "no room for a message" in str(down.why)
         news = [heard.get(timeout=PATIENCE_S) for _ in range(2)]
         assert LinkChanged(up=True) in news
-        assert [one.payload for one in news if isinstance(one, Incoming)] == [b"a fact"]  # before that, or after
+        assert [one.payload for one in news if isinstance(one, Incoming)] == [b"a fact"]  # before or after reconnecting
 
 
-def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_before(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retained_messages_are_requested_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.protocol.link.RESUBSCRIBE_S", 0.0)
     place, table, heard = topics.RECEIPT.at(EVENT, table=3), user_of("table", 3), queue.Queue[Incoming | LinkChanged]()
     hall.client("scorer").say(place, b"retained", retain=True)
@@ -163,7 +159,7 @@ def test_what_is_retained_comes_again_since_the_broker_may_have_sent_the_one_bef
     hall.client("scorer").say(place, b"", retain=True)
 
 
-def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_stopped_while_connecting_sends_disconnect(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     place, user = topics.STATE.at(EVENT, table=3), user_of("table", 3)
     connecting, left = threading.Event(), threading.Event()
     address = Address(hall.broker.host, hall.broker.port, user, hall.credentials.password(user))
@@ -191,9 +187,7 @@ def test_a_link_that_stops_while_it_connects_says_good_bye(hall: Hall, monkeypat
     assert arbiter.hear_until(b"end", place) == []
 
 
-def test_a_link_that_stops_while_it_subscribes_again_waits_for_that(
-    hall: Hall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_stopped_while_subscribing_again_waits_for_it(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.protocol.link.RESUBSCRIBE_S", 0.0)
     again, closed, left = threading.Event(), threading.Event(), threading.Event()
     link = link_of(hall, user_of("table", 3), hall.broker.port, queue.Queue())

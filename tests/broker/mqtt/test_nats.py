@@ -1,4 +1,4 @@
-"""The embedded broker: hashes that are kept between two starts, and what its log tells."""
+"""The embedded broker: cached password hashes, and restarts because of its log."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ import pytest
 
 from broker.errors import BrokerDied, ProgramMissing
 from broker.mqtt.access import Credentials
-from broker.mqtt.nats import HASHES, STORES_NOTHING, password_hashes
+from broker.mqtt.nats import HASHES, STORE_FAILURES, password_hashes
 from tests.broker.mqtt.brokers import make_broker
 from tests.broker.mqtt.hall import EVENT, TABLES
 
 PASSWORDS = {"scorer": "s" * 32, "table-1": "t" * 32}
 
 
-def test_a_hash_is_kept_as_long_as_user_and_password_are_the_same(tmp_path: Path) -> None:
+def test_a_hash_is_reused_while_user_and_password_are_the_same(tmp_path: Path) -> None:
     before = password_hashes(tmp_path, PASSWORDS)
     after = password_hashes(tmp_path, PASSWORDS | {"table-1": "new" * 10, "table-2": "t" * 32})
     assert after["scorer"] == before["scorer"]
@@ -22,25 +22,25 @@ def test_a_hash_is_kept_as_long_as_user_and_password_are_the_same(tmp_path: Path
     assert bcrypt.checkpw(b"new" * 10, after["table-1"].encode())
 
 
-def test_what_is_of_no_user_any_more_is_not_kept(tmp_path: Path) -> None:
+def test_hashes_of_removed_users_are_deleted(tmp_path: Path) -> None:
     before = password_hashes(tmp_path, PASSWORDS)
     password_hashes(tmp_path, {"scorer": PASSWORDS["scorer"]})
     assert before["table-1"] not in (tmp_path / HASHES).read_text()
 
 
-def test_nobody_else_may_read_them(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_hashes(tmp_path: Path) -> None:
     password_hashes(tmp_path, PASSWORDS)
     assert (tmp_path / HASHES).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"scorer":"x"}'])
-def test_what_cannot_be_read_is_made_anew(tmp_path: Path, content: bytes) -> None:
+def test_unreadable_hashes_are_recomputed(tmp_path: Path, content: bytes) -> None:
     (tmp_path / HASHES).write_bytes(content)
     assert bcrypt.checkpw(PASSWORDS["scorer"].encode(), password_hashes(tmp_path, PASSWORDS)["scorer"].encode())
 
 
 @pytest.mark.parametrize("started_over", [False, True])
-def test_a_broker_that_stores_nothing_is_started_again_though_its_log_was_started_over(
+def test_a_broker_that_stores_nothing_is_restarted_even_after_a_log_rotation(
     tmp_path: Path, credentials: Credentials, *, started_over: bool
 ) -> None:
     with make_broker("embedded", tmp_path, EVENT, credentials, tables=TABLES) as broker:
@@ -48,18 +48,18 @@ def test_a_broker_that_stores_nothing_is_started_again_though_its_log_was_starte
         broker.check()
         assert broker.pid == before
         with broker.log.open("wb" if started_over else "ab") as log:
-            log.write(STORES_NOTHING[0] + b"\n")
+            log.write(STORE_FAILURES[0] + b"\n")
         broker.check()
         assert broker.pid not in (None, before)
 
 
-def test_a_broker_that_stores_nothing_and_cannot_be_started_again_is_missed(
+def test_a_broker_that_cannot_be_restarted_counts_as_died(
     tmp_path: Path, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else it would be taken for one that was told to stop."""
+    """Otherwise it would be mistaken for one that was stopped on purpose."""
     with make_broker("embedded", tmp_path, EVENT, credentials, tables=TABLES) as broker:
         with broker.log.open("ab") as log:
-            log.write(STORES_NOTHING[0] + b"\n")
+            log.write(STORE_FAILURES[0] + b"\n")
         with monkeypatch.context() as without_setpriv:
             without_setpriv.setenv("PATH", "")
             with pytest.raises(ProgramMissing):

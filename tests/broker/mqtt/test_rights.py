@@ -1,4 +1,4 @@
-"""Who may say and read what, asked of running brokers."""
+"""Permissions to publish and read, tested with running brokers."""
 
 import pytest
 
@@ -10,12 +10,12 @@ OURS, THEIRS = 3, 4
 
 
 def end(hall: Hall, table: int) -> None:
-    """Say `end` on each topic around a table, by whom it is for to say."""
+    """Publish `end` on each topic of a table, as its writer."""
     for topic, kind in places(table).items():
         hall.client(user_of(kind.writer, table)).say(topic, b"end")
 
 
-def test_each_topic_goes_from_its_writer_to_all_its_readers(hall: Hall) -> None:
+def test_each_topic_reaches_all_its_readers(hall: Hall) -> None:
     listeners = {
         user: hall.listener(user, table=OURS if role_of(user) == "table" else None)
         for user in ("scorer", "desk", "arbiter", "display", f"table-{OURS}")
@@ -29,14 +29,16 @@ def test_each_topic_goes_from_its_writer_to_all_its_readers(hall: Hall) -> None:
 
 @pytest.mark.parametrize("retain", [False, True])
 @pytest.mark.parametrize("intruder", [f"table-{OURS}", "arbiter", "desk", "display"])
-def test_what_is_for_others_to_say_does_not_arrive(hall: Hall, intruder: str, *, retain: bool) -> None:
+def test_messages_on_topics_of_others_do_not_arrive(hall: Hall, intruder: str, *, retain: bool) -> None:
     forbidden = [topic for topic, kind in places(THEIRS).items() if kind.writer != role_of(intruder)]
     if role_of(intruder) == "table":
         forbidden = [*places(THEIRS)]
     heard_by_all = {"arbiter": hall.listener("arbiter"), "table": hall.listener("table-4", table=THEIRS)}
     speaker = hall.client(intruder)
     for topic in forbidden:
-        assert speaker.attempt(topic, b"evil", retain=retain) == "acknowledged"  # which proves nothing
+        assert (
+            speaker.attempt(topic, b"evil", retain=retain) == "acknowledged"
+        )  # brokers also acknowledge what they drop
     end(hall, THEIRS)
     for role, listener in heard_by_all.items():
         topics = [topic for topic, kind in places(THEIRS).items() if role in kind.readers]
@@ -54,7 +56,7 @@ def test_no_forged_message_is_retained(hall: Hall) -> None:
 
 
 def places_of_table(table: int) -> dict[str, str]:
-    """Return the topics around a table by their kinds' names."""
+    """Return the topics of a table by the names of their kinds."""
     return {kind.name: topic for topic, kind in places(table).items()}
 
 
@@ -72,7 +74,7 @@ FILTERS = [
     f"hm/{EVENT}/traveller/+",
     f"hm/{EVENT}/standings",
     f"hm/{EVENT}/alert",
-    # what the brokers keep for themselves, and what nats-server makes of a star
+    # internal topics of the brokers, and wildcards of nats-server
     "$MQTT/#",
     "$MQTT/sub/#",
     "$MQTT/msgs/#",
@@ -84,7 +86,7 @@ FILTERS = [
 ]
 
 
-def test_a_table_reads_nothing_of_others(hall: Hall) -> None:
+def test_a_table_cannot_read_other_topics(hall: Hall) -> None:
     own = [topic for topic, kind in places(OURS).items() if "table" in kind.readers]
     theirs = {topic: kind for topic, kind in places(THEIRS).items() if topic not in own}
     for topic, kind in theirs.items():
@@ -101,7 +103,7 @@ def test_a_table_reads_nothing_of_others(hall: Hall) -> None:
     assert not [message for message in heard if b"secret" in message.payload]
 
 
-def test_internal_topics_are_no_way_around(hall: Hall) -> None:
+def test_internal_topics_do_not_bypass_permissions(hall: Hall) -> None:
     listener = hall.listener("table-4", table=THEIRS)
     receipt = places_of_table(THEIRS)["receipt"]
     speaker = hall.client(f"table-{OURS}")
@@ -112,7 +114,7 @@ def test_internal_topics_are_no_way_around(hall: Hall) -> None:
     assert listener.hear_until(b"end", *topics) == []
 
 
-def test_a_session_of_somebody_else_gives_nothing_away(hall: Hall, kind: Kind) -> None:
+def test_a_stolen_session_id_reveals_nothing(hall: Hall, kind: Kind) -> None:
     owner = hall.client("table-4", session="device-of-table-4")
     assert all(owner.subscribe(*(t for t, k in places(THEIRS).items() if "table" in k.readers)))
     owner.close()
@@ -122,7 +124,7 @@ def test_a_session_of_somebody_else_gives_nothing_away(hall: Hall, kind: Kind) -
     end(hall, OURS)
     assert thief.hear_until(b"end", places_of_table(OURS)["order"]) == []
     thief.close()
-    if kind == "embedded":  # Mosquitto drops what the intruder may not hear: docs/brokers.md
+    if kind == "embedded":  # Mosquitto drops it: docs/brokers.md
         assert hall.client("table-4", session="device-of-table-4").hear().payload == b"secret"
 
 
@@ -138,7 +140,7 @@ def test_a_session_of_somebody_else_gives_nothing_away(hall: Hall, kind: Kind) -
         ("table-6", "wrong"),
     ],
 )
-def test_who_cannot_say_who_he_is_stays_outside(hall: Hall, user: str | None, password: str | None) -> None:
+def test_wrong_credentials_are_rejected(hall: Hall, user: str | None, password: str | None) -> None:
     if password == "password of table 3":
         password = hall.credentials.password("table-3")
     with Client(hall.broker, user, password) as stranger:

@@ -1,4 +1,4 @@
-"""What outlives a connection: wills, sessions, retained messages; and what outlives the broker."""
+"""Wills, sessions and retained messages, and which of them survive a restart of the broker."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_the_will_of_a_table_is_delivered_and_retained(hall: Hall) -> None:
     assert hall.listener("arbiter").hear() == Heard(STATE_3, b"lost", retain=True)
 
 
-def test_a_table_that_leaves_in_good_order_has_no_will(hall: Hall) -> None:
+def test_the_will_of_a_table_that_disconnects_is_not_sent(hall: Hall) -> None:
     arbiter = hall.listener("arbiter")
     hall.client("table-3", will=STATE_3).close()
     hall.client("table-3").say(STATE_3, b"end")
@@ -42,9 +42,9 @@ def test_a_will_on_the_topic_of_another_table_is_not_delivered(hall: Hall) -> No
     assert late.hear_until(b"end", STATE_3) == []
 
 
-def test_what_was_said_while_the_reader_was_away_arrives_in_order(hall: Hall) -> None:
+def test_messages_sent_while_the_reader_was_away_arrive_in_order(hall: Hall) -> None:
     hall.client("scorer", session="scorer").subscribe(LOG.at(EVENT))
-    reader = hall.client("scorer", session="scorer")  # takes the session over from the first
+    reader = hall.client("scorer", session="scorer")  # takes over the session of the first
     reader.vanish()
     table = hall.client("table-3")
     said = [b"%d" % number for number in range(200)]
@@ -54,7 +54,7 @@ def test_what_was_said_while_the_reader_was_away_arrives_in_order(hall: Hall) ->
     assert [back.hear().payload for _ in said] == said
 
 
-def test_what_the_reader_did_not_acknowledge_comes_again(hall: Hall) -> None:
+def test_unacknowledged_messages_are_sent_again(hall: Hall) -> None:
     reader = hall.client("scorer", session="scorer", acknowledges=False)
     reader.subscribe(LOG.at(EVENT))
     hall.client("table-3").say(LOG_3, b"one")
@@ -78,7 +78,7 @@ def test_sessions_and_retained_messages_survive_a_restart(own_hall: Hall) -> Non
     assert own_hall.listener("table-3", table=3).hear() == Heard(ASSIGNMENT_3, b"who sits where", retain=True)
 
 
-def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
+def test_a_retained_message_is_deleted_by_an_empty_one(hall: Hall) -> None:
     scorer = hall.client("scorer")
     scorer.say(ASSIGNMENT_3, b"who sits where", retain=True)
     hall.await_retained(ASSIGNMENT_3, 3, b"who sits where")
@@ -90,7 +90,7 @@ def test_a_retained_message_is_taken_back_by_an_empty_one(hall: Hall) -> None:
 
 
 @pytest.mark.slow
-def test_after_a_kill_the_broker_comes_back_on_the_same_port(own_hall: Hall) -> None:
+def test_a_killed_broker_restarts_on_the_same_port(own_hall: Hall) -> None:
     port, first = own_hall.broker.port, own_hall.broker.pid
     own_hall.broker.kill()
     assert not own_hall.broker.alive()
@@ -104,7 +104,7 @@ def test_after_a_kill_the_broker_comes_back_on_the_same_port(own_hall: Hall) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded"])
-def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kind, own_hall: Hall) -> None:
+def test_acknowledged_messages_survive_a_kill_of_the_embedded_broker(kind: Kind, own_hall: Hall) -> None:
     assert kind == "embedded"
     reader = own_hall.client("scorer", session="scorer")
     reader.subscribe(LOG.at(EVENT))
@@ -122,7 +122,7 @@ def test_the_embedded_broker_keeps_through_a_kill_what_it_acknowledged(kind: Kin
     assert own_hall.listener("arbiter").hear() == Heard(STATE_3, b"ready", retain=True)
 
 
-def test_the_largest_payloads_of_the_contract_pass(hall: Hall) -> None:
+def test_the_largest_allowed_payloads_arrive(hall: Hall) -> None:
     for place, topic in places(3).items():
         listener = hall.client(user_of(topic.readers[0], 3))
         listener.subscribe(place)
@@ -130,7 +130,7 @@ def test_the_largest_payloads_of_the_contract_pass(hall: Hall) -> None:
         assert len(listener.hear().payload) == topic.limit
 
 
-def test_an_oversized_payload_does_not_arrive_and_nothing_dies(hall: Hall, kind: Kind) -> None:
+def test_an_oversized_payload_is_dropped_and_the_broker_survives(hall: Hall, kind: Kind) -> None:
     scorer = hall.listener("scorer")
     done = hall.client("table-3").attempt(LOG_3, b"x" * (PAYLOAD_LIMIT + 1))
     assert done == {"embedded": "closed", "mosquitto": "acknowledged"}[kind]

@@ -1,4 +1,4 @@
-"""A reader that has no time, as a scorer on a busy machine: it is not buried in what it has, and not cut off."""
+"""A busy reader, such as a scorer on a slow machine, is not sent everything again and not disconnected."""
 
 import json
 import queue
@@ -24,7 +24,7 @@ from tests.patience import PATIENCE_S
 
 ROW: Final = HALL_ROW.at(EVENT, hall="paris")
 MUCH: Final = 60
-"""Messages of the greatest length: more than the buffers of two sockets hold."""
+"""Number of messages of the largest size: more than the buffers of two sockets hold."""
 
 Make = Callable[..., tuple[NatsBroker, Credentials]]
 
@@ -46,16 +46,16 @@ def make(tmp_path: Path) -> Iterator[Make]:
         yield start
 
 
-def test_a_centre_s_broker_waits_for_its_scorer_at_least_as_long_as_halls_do(tmp_path: Path) -> None:
-    """Halls send again by what the scorer has said; a broker that is hastier doubles what it has to do."""
+def test_a_centres_broker_waits_for_its_scorer_at_least_as_long_as_halls_do(tmp_path: Path) -> None:
+    """Halls resend rows themselves if necessary; a less patient broker would double the scorer's work."""
     written = json.loads(nats_configuration(settings(tmp_path, Credentials.create(1, ["paris"]), at_centre=True), 1883))
     assert int(written["mqtt"]["ack_wait"].removesuffix("s")) >= MOST_PATIENCE_S
     assert int(written["write_deadline"].removesuffix("s")) >= MOST_PATIENCE_S
 
 
 @pytest.mark.slow
-def test_a_centre_s_broker_sends_nothing_again_while_its_scorer_has_no_time(make: Make) -> None:
-    """One in a hall does after two seconds, since it keeps what tables say over a restart."""
+def test_a_centres_broker_resends_nothing_while_its_scorer_is_busy(make: Make) -> None:
+    """A broker in a hall resends after two seconds, since its sessions survive a restart."""
     began = time.monotonic()
     with ExitStack() as leaving:
         centre, hall = (
@@ -74,7 +74,7 @@ def test_a_centre_s_broker_sends_nothing_again_while_its_scorer_has_no_time(make
 def busy_reader(
     made: tuple[NatsBroker, Credentials], writer: str, topic: str, leaving: ExitStack
 ) -> "queue.SimpleQueue[bytes]":
-    """Say something to a scorer that acknowledges nothing; return what comes to it, each time that it comes."""
+    """Publish to a scorer that acknowledges nothing; return the queue of what it receives."""
     broker, known = made
     heard: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     reader = leaving.enter_context(Client(broker, "scorer", known.password("scorer"), acknowledges=False))
@@ -88,14 +88,14 @@ def busy_reader(
 
 
 @pytest.mark.slow
-def test_a_scorer_that_reads_nothing_for_longer_than_nats_server_waits_by_itself_is_not_cut_off(
+def test_a_busy_scorer_is_not_disconnected_after_nats_servers_default_deadline(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ExitStack() as leaving:
         has_time = threading.Event()
         ours = make("ours", at_centre=True)
         monkeypatch.setattr("broker.mqtt.nats.WRITE_DEADLINE", "10s")
-        as_it_comes = make("as it comes", at_centre=True)  # which may take as long as ours has patience
+        as_it_comes = make("as it comes", at_centre=True)  # starting may take as long as the first one waits
         reader, told = slow_reader(ours, has_time, leaving)
         _, cut_off = slow_reader(as_it_comes, has_time, leaving)
         assert cut_off.hear().payload == b"lost"
@@ -108,7 +108,7 @@ def test_a_scorer_that_reads_nothing_for_longer_than_nats_server_waits_by_itself
 def slow_reader(
     made: tuple[NatsBroker, Credentials], has_time: threading.Event, leaving: ExitStack
 ) -> tuple[Client, Client]:
-    """Say much to a scorer that reads nothing of it yet; return that, and who hears when it is gone."""
+    """Publish much to a scorer that does not read yet; return it and a client that receives its will."""
     broker, known = made
     reader = leaving.enter_context(
         Client(broker, "scorer", known.password("scorer"), will=SCORER.at(EVENT), session="scorer")

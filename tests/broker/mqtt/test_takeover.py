@@ -1,4 +1,4 @@
-"""A table's user who claims the scorer's session, again and again: the scorer does not feel it, on either broker."""
+"""A table's user who repeatedly tries to take over the scorer's session does not disturb the scorer."""
 
 import queue
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ NAME: Final = f"homologue-{EVENT}-scorer"
 
 
 class Scorer:
-    """The scorer's link, and what it is told."""
+    """The scorer's link and what it receives."""
 
     def __init__(self, hall: Hall, client_id: str) -> None:
         self._news: queue.Queue[Incoming | LinkChanged] = queue.Queue()
@@ -25,7 +25,7 @@ class Scorer:
         self.link = Link(address, client_id, [topics.LOG.at(EVENT)], self._news.put)
 
     def next(self) -> Incoming | LinkChanged:
-        """Wait for a message, or that the connection is made or lost."""
+        """Wait for a message or a change of the connection."""
         item = self._news.get(timeout=PATIENCE_S)
         if isinstance(item, Incoming):
             item.acknowledge()
@@ -34,7 +34,7 @@ class Scorer:
 
 @contextmanager
 def scorer(hall: Hall, client_id: str) -> Iterator[Scorer]:
-    """Connect the scorer; at the end it leaves."""
+    """Yield a connected scorer, which disconnects at the end."""
     made = Scorer(hall, client_id)
     made.link.start()
     try:
@@ -47,15 +47,13 @@ def scorer(hall: Hall, client_id: str) -> Iterator[Scorer]:
 
 
 def claim(hall: Hall, client_id: str) -> None:
-    """Come with an id as a table's user does."""
+    """Connect as a table's user with this client id."""
     thief = Client(hall.broker, "table-1", hall.credentials.password("table-1"), session=client_id)
     with thief:
         thief.connect()
 
 
-def test_25_claims_of_the_scorers_session_cut_it_off_at_no_time_and_it_hears_every_fact(
-    hall: Hall, tmp_path: Path
-) -> None:
+def test_attempts_to_take_over_the_scorers_session_do_not_disconnect_it(hall: Hall, tmp_path: Path) -> None:
     table = hall.client("table-2")
     place = topics.LOG.at(EVENT, table=2)
     with scorer(hall, session_id(NAME, tmp_path)) as ours:
@@ -68,8 +66,8 @@ def test_25_claims_of_the_scorers_session_cut_it_off_at_no_time_and_it_hears_eve
         assert ours.link.up
 
 
-def test_an_id_that_a_table_knew_would_be_taken_from_the_scorer(hall: Hall) -> None:
-    """The law above would find it: brokers do not ask whose a session is."""
+def test_a_session_id_known_to_a_table_could_be_taken_over(hall: Hall) -> None:
+    """This shows that the test above would detect it: brokers do not check the owner of a session."""
     known = f"{NAME}-{hall.name}"
     with scorer(hall, known) as ours:
         claim(hall, known)

@@ -1,4 +1,4 @@
-"""TLS with the event's own certificates, on both brokers; and the configuration for a hall's Mosquitto."""
+"""TLS with the event's own certificates on both brokers, and the files for a hall's Mosquitto."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from broker.cli.standby import reserve_port
 from broker.mqtt import mosquitto
 from broker.mqtt.access import Credentials
 from broker.mqtt.certificates import Certificates, device_user
-from broker.mqtt.mosquitto import USERS, MosquittoBroker, find_mosquitto, this_user, write_hall_files
+from broker.mqtt.mosquitto import USERS_TOPIC, MosquittoBroker, find_mosquitto, this_user, write_hall_files
 from broker.mqtt.process import Broker, MqttBrokerSettings, probe_broker
 from broker.mqtt.programs import Kind
 from broker.protocol import SigningKey
@@ -37,10 +37,10 @@ from tests.patience import PATIENCE_S, tries
 from tests.systemd.units import unit, values
 
 CONNECT = b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4late"
-"""MQTT 3.1.1, a clean session, 60 s of silence allowed, the client `late`."""
+"""A CONNECT packet: MQTT 3.1.1, clean session, 60 s keepalive, client `late`."""
 
 CLIENT_HELLO = b"\x16\x03\x01"
-"""How TLS begins."""
+"""The first bytes of a TLS connection."""
 
 LOG = f"hm/{EVENT}/table/{{table}}/log"
 
@@ -51,7 +51,7 @@ def certificates(tmp_path: Path) -> Certificates:
 
 
 def device(certificates: Certificates, table: int, key: SigningKey | None = None) -> Identity:
-    """Return a device of a table, with the certificate that its pairing gives."""
+    """Return a table's device with a certificate, as after pairing."""
     key = key or SigningKey.new()
     path = certificates.folder / f"given-{key.device}.crt"
     path.write_text(certificates.issue(table, key.public), "ascii")
@@ -60,7 +60,7 @@ def device(certificates: Certificates, table: int, key: SigningKey | None = None
 
 @dataclass
 class TlsHall:
-    """A broker that speaks TLS; clients are closed at its end."""
+    """A broker with TLS, and its clients, which are closed at the end."""
 
     broker: Broker
     certificates: Certificates
@@ -68,7 +68,7 @@ class TlsHall:
     leaving: ExitStack
 
     def client(self, identity: Identity) -> Client:
-        """Return a client once it is let in: like a device it comes again while the broker reads its files again."""
+        """Return a connected client. Like a device, it retries while the broker reloads its files."""
         for _ in tries():
             if self.refuses(identity) is not None:
                 continue
@@ -79,13 +79,13 @@ class TlsHall:
         raise AssertionError("not let in")
 
     def scorer(self) -> Client:
-        """Return a client that hears all tables."""
+        """Return a client that receives the facts of all tables."""
         made = self.client(self.certificates.office("scorer"))
         assert made.subscribe(LOG.format(table="+")) == [True]
         return made
 
     def refuses(self, identity: Identity | None, login: tuple[str, str] | None = None) -> str | None:
-        """Return why whoever comes so is not let in; None: they are."""
+        """Return why the broker rejects a client, or None if it accepts it."""
         context = event_context(self.certificates.authority, identity)
         return probe_broker(self.broker.host, self.broker.port, login, context)
 
@@ -98,7 +98,7 @@ def hall(kind: Kind, folder: Path, credentials: Credentials, certificates: Certi
 
 
 def learn(hall: TlsHall) -> None:
-    """Have the broker learn what has changed, as the scorer does in each round: Mosquitto may be busy with the last."""
+    """Make the broker reload, as the scorer does. Mosquitto may be busy with an earlier reload."""
     pause, ends = threading.Event(), time.monotonic() + PATIENCE_S
     while hall.broker._stamp != hall.broker._certificates_stamp():
         assert time.monotonic() < ends
@@ -106,7 +106,7 @@ def learn(hall: TlsHall) -> None:
         pause.wait(0.01)
 
 
-def test_a_device_speaks_for_its_table_with_the_key_that_signs_its_facts(
+def test_a_device_connects_with_the_key_that_signs_its_facts(
     kind: Kind, folder: Path, credentials: Credentials, certificates: Certificates
 ) -> None:
     table = device(certificates, 3)
@@ -118,7 +118,7 @@ def test_a_device_speaks_for_its_table_with_the_key_that_signs_its_facts(
         assert scorer.hear() == Heard(LOG.format(table=3), b"over TLS")
 
 
-def test_a_device_that_is_paired_while_the_broker_runs_is_let_in(hall: TlsHall) -> None:
+def test_a_device_paired_while_the_broker_runs_is_accepted(hall: TlsHall) -> None:
     table = device(hall.certificates, 3)
     learn(hall)
     scorer = hall.scorer()
@@ -127,10 +127,8 @@ def test_a_device_that_is_paired_while_the_broker_runs_is_let_in(hall: TlsHall) 
 
 
 @pytest.mark.parametrize("kind", ["mosquitto"])
-def test_a_device_that_is_paired_while_mosquitto_reads_its_files_is_heard(
-    hall: TlsHall, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It forgets a signal that comes while it acts on the one before."""
+def test_a_device_paired_while_mosquitto_reloads_is_accepted(hall: TlsHall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mosquitto drops a signal that arrives during a reload."""
     rights, kill = hall.broker.log.with_name("acl"), os.kill
     before = rights.read_bytes()
 
@@ -143,7 +141,10 @@ def test_a_device_that_is_paired_while_mosquitto_reads_its_files_is_heard(
     monkeypatch.setattr(os, "kill", kill_and_hold)
     device(hall.certificates, 2)
     hall.broker.check()
-    with suppress(BrokenPipeError), rights.open("wb") as reading:  # when Mosquitto opens it; one may want a plain file
+    with (
+        suppress(BrokenPipeError),
+        rights.open("wb") as reading,
+    ):  # blocks until Mosquitto opens it, which may also fail
         table = device(hall.certificates, 3)
         hall.broker.check()
         reading.write(before)
@@ -151,7 +152,7 @@ def test_a_device_that_is_paired_while_mosquitto_reads_its_files_is_heard(
     say_until_heard(hall.scorer(), hall.client(table), 3)
 
 
-def test_a_link_comes_back_from_a_broker_that_hangs_up_in_the_middle_of_a_handshake(hall: TlsHall) -> None:
+def test_a_link_reconnects_after_an_interrupted_handshake(hall: TlsHall) -> None:
     scorer, changes = hall.certificates.office("scorer"), queue.SimpleQueue[Incoming | LinkChanged]()
     with closing(Proxy(hall.broker.port)) as network:
         network.lose_answer_to(CLIENT_HELLO)
@@ -168,41 +169,41 @@ def test_a_link_comes_back_from_a_broker_that_hangs_up_in_the_middle_of_a_handsh
     ]
 
 
-def test_a_password_without_a_key_opens_nothing(hall: TlsHall) -> None:
+def test_a_password_without_a_key_is_rejected(hall: TlsHall) -> None:
     login = hall.credentials.table(3)
     assert probe_broker(hall.broker.host, hall.broker.port, login) is not None
     assert hall.refuses(None, login) is not None
 
 
-def test_a_certificate_of_another_authority_opens_nothing(hall: TlsHall, tmp_path: Path) -> None:
+def test_a_certificate_of_another_authority_is_rejected(hall: TlsHall, tmp_path: Path) -> None:
     foreign = Certificates.ensure(tmp_path / "other")
     assert hall.refuses(device(foreign, 3)) is not None
     assert hall.refuses(foreign.office("scorer"), ("scorer", hall.credentials.password("scorer"))) is not None
 
 
-def test_a_certificate_without_its_key_opens_nothing(hall: TlsHall) -> None:
+def test_a_certificate_without_its_key_is_rejected(hall: TlsHall) -> None:
     stolen = device(hall.certificates, 3).certificate
     learn(hall)
     assert hall.refuses(Identity(stolen, SigningKey.new())) is not None
 
 
-def test_with_another_tables_certificate_a_stolen_password_opens_nothing_of_the_table(hall: TlsHall) -> None:
+def test_a_stolen_password_is_useless_with_another_tables_certificate(hall: TlsHall) -> None:
     other, scorer = device(hall.certificates, 5), hall.scorer()
     learn(hall)
     thief = hall.leaving.enter_context(Client(hall.broker, *hall.credentials.table(3)))
     thief.trust(hall.certificates.authority, other)
-    if thief.connect():  # Mosquitto takes them for the table that the certificate names
+    if thief.connect():  # Mosquitto uses the name in the certificate
         thief.attempt(LOG.format(table=3), b"forged")
         thief.say(LOG.format(table=5), b"own")
         assert scorer.hear() == Heard(LOG.format(table=5), b"own")
 
 
-def test_a_server_that_the_events_authority_has_not_signed_is_not_spoken_with(hall: TlsHall, tmp_path: Path) -> None:
+def test_a_client_rejects_a_server_of_another_authority(hall: TlsHall, tmp_path: Path) -> None:
     foreign = event_context(Certificates.ensure(tmp_path / "other").authority, None)
     assert "verify failed" in str(probe_broker(hall.broker.host, hall.broker.port, context=foreign))
 
 
-def test_a_tables_certificate_makes_no_server(certificates: Certificates) -> None:
+def test_a_tables_certificate_cannot_be_used_by_a_server(certificates: Certificates) -> None:
     table = device(certificates, 3)
     assert table.key is not None
     pem = certificates.folder / "both.pem"
@@ -217,13 +218,13 @@ def test_a_tables_certificate_makes_no_server(certificates: Certificates) -> Non
 
 
 def shake_hands(*sides: ssl.SSLObject) -> None:
-    """Go on until it is done, or refused."""
+    """Complete a handshake. Raises ssl.SSLError if it is refused."""
     for side in (*sides, *sides, *sides):
         with suppress(ssl.SSLWantReadError):
             side.do_handshake()
 
 
-def test_a_revoked_device_is_cut_off_at_once_and_nobody_else_feels_it(hall: TlsHall) -> None:
+def test_a_revoked_device_is_disconnected_at_once_and_no_other(hall: TlsHall) -> None:
     lost, other = device(hall.certificates, 3), device(hall.certificates, 5)
     learn(hall)
     scorer, stolen, client = hall.scorer(), hall.client(lost), hall.client(other)
@@ -239,7 +240,7 @@ def test_a_revoked_device_is_cut_off_at_once_and_nobody_else_feels_it(hall: TlsH
     assert scorer.gone.empty()
 
 
-def test_a_device_that_has_a_new_certificate_keeps_its_connection_while_others_are_cut_off(hall: TlsHall) -> None:
+def test_a_device_with_a_renewed_certificate_stays_connected_while_others_are_revoked(hall: TlsHall) -> None:
     key, lost = SigningKey.new(), device(hall.certificates, 5)
     device(hall.certificates, 3, key)
     hall.certificates.revoke(3)
@@ -255,7 +256,7 @@ def test_a_device_that_has_a_new_certificate_keeps_its_connection_while_others_a
     assert client.gone.empty()
 
 
-def test_a_whole_event_that_is_closed_leaves_no_device_connected(hall: TlsHall) -> None:
+def test_closing_an_event_disconnects_all_devices(hall: TlsHall) -> None:
     everybody = [device(hall.certificates, table) for table in (1, 2, 3) for _ in range(40)]
     learn(hall)
     clients = [hall.client(everybody[at]) for at in (0, 55, 119)]
@@ -266,7 +267,7 @@ def test_a_whole_event_that_is_closed_leaves_no_device_connected(hall: TlsHall) 
 
 
 @pytest.mark.parametrize("kind", ["mosquitto"])
-def test_who_had_begun_to_connect_when_it_was_revoked_does_not_stay(
+def test_a_device_revoked_while_connecting_does_not_stay_connected(
     hall: TlsHall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mosquitto, "UNFINISHED_S", 0.5)
@@ -274,7 +275,7 @@ def test_who_had_begun_to_connect_when_it_was_revoked_does_not_stay(
     learn(hall)
     client = hall.client(other)
     with socket.create_connection((hall.broker.host, hall.broker.port), timeout=PATIENCE_S) as begun:
-        hall.client(hall.certificates.office("arbiter"))  # the broker has accepted the connection by now
+        hall.client(hall.certificates.office("arbiter"))  # by now the broker has accepted the connection
         hall.certificates.revoke(3)
         learn(hall)
         until_refused(hall, lost)
@@ -285,7 +286,7 @@ def test_who_had_begun_to_connect_when_it_was_revoked_does_not_stay(
     assert client.gone.empty()
 
 
-def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
+def test_only_the_scorer_can_close_connections(hall: TlsHall) -> None:
     table, other = device(hall.certificates, 3), device(hall.certificates, 5)
     learn(hall)
     scorer, client = hall.scorer(), hall.client(other)
@@ -293,22 +294,22 @@ def test_nobody_but_the_scorer_ends_connections(hall: TlsHall) -> None:
     commands = [{"command": command, "username": user} for command in ("createClient", "deleteClient")]
     forged = json.dumps({"commands": commands}).encode()
     for role in ("desk", "arbiter", "display"):
-        hall.client(hall.certificates.office(role)).attempt(USERS, forged)
-    hall.client(table).attempt(USERS, forged)
+        hall.client(hall.certificates.office(role)).attempt(USERS_TOPIC, forged)
+    hall.client(table).attempt(USERS_TOPIC, forged)
     client.say(LOG.format(table=5), b"goes on")
     assert scorer.hear() == Heard(LOG.format(table=5), b"goes on")
     assert client.gone.empty()
 
 
 def until_refused(hall: TlsHall, identity: Identity) -> None:
-    """Wait until the broker has read what it was told to: a signal is not answered."""
+    """Wait until the broker rejects an identity, since it does not confirm a reload."""
     for _ in tries():
         if hall.refuses(identity):
             return
     raise AssertionError("still let in")
 
 
-def test_a_revoked_device_hears_nothing_more(hall: TlsHall) -> None:
+def test_a_revoked_device_receives_nothing_more(hall: TlsHall) -> None:
     lost, order = device(hall.certificates, 3), f"hm/{EVENT}/order/3"
     learn(hall)
     stolen, desk = hall.client(lost), hall.client(hall.certificates.office("desk"))
@@ -328,7 +329,7 @@ def test_a_revoked_device_hears_nothing_more(hall: TlsHall) -> None:
     assert stolen.heard.empty()
 
 
-def test_a_device_that_is_accepted_again_is_let_in_again_unless_the_organiser_has_revoked_it(hall: TlsHall) -> None:
+def test_a_device_accepted_again_can_connect_unless_it_was_revoked_by_command(hall: TlsHall) -> None:
     held, out = SigningKey.new(), SigningKey.new()
     devices = {key.device: device(hall.certificates, 3, key) for key in (held, out)}
     hall.certificates.revoke(3, out.device[:8])
@@ -342,7 +343,7 @@ def test_a_device_that_is_accepted_again_is_let_in_again_unless_the_organiser_ha
     assert hall.refuses(devices[out.device]) is not None
 
 
-def test_a_server_that_is_renewed_while_it_runs_shows_its_new_certificate_and_cuts_nobody_off(hall: TlsHall) -> None:
+def test_renewing_the_server_certificate_disconnects_nobody(hall: TlsHall) -> None:
     scorer, before = hall.scorer(), shown(hall.broker)
     hall.certificates.renew(["192.0.2.7"])
     learn(hall)
@@ -352,7 +353,7 @@ def test_a_server_that_is_renewed_while_it_runs_shows_its_new_certificate_and_cu
 
 
 def shown(broker: Broker) -> bytes:
-    """Return the certificate that a broker shows; nothing if it hangs up."""
+    """Return the broker's certificate; empty if it closes the connection."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with (
@@ -364,7 +365,7 @@ def shown(broker: Broker) -> bytes:
     return b""
 
 
-def test_certificates_made_by_a_clock_that_is_years_off_let_everybody_in(
+def test_certificates_made_by_a_wrong_clock_are_accepted(
     kind: Kind, folder: Path, credentials: Credentials, tmp_path: Path
 ) -> None:
     for year in (2003, 2090):
@@ -381,7 +382,7 @@ def test_certificates_made_by_a_clock_that_is_years_off_let_everybody_in(
 
 @dataclass
 class Written(MosquittoBroker):
-    """A Mosquitto that runs from files already written, as a service does."""
+    """A Mosquitto that runs with existing files, as a service does."""
 
     configuration: Path
     settings: MqttBrokerSettings
@@ -395,7 +396,7 @@ class Written(MosquittoBroker):
 
 
 def generate(tmp_path: Path, port: int, *more: str) -> Result:
-    """Run the command."""
+    """Run the command that writes the files."""
     arguments = {
         "--event": EVENT,
         "--tables": TABLES,
@@ -409,7 +410,7 @@ def generate(tmp_path: Path, port: int, *more: str) -> Result:
     return CliRunner().invoke(write_hall_files, [*words, *more], catch_exceptions=False)
 
 
-def test_a_halls_mosquitto_learns_by_itself_who_was_paired_and_who_is_revoked(
+def test_a_halls_mosquitto_follows_pairings_and_revocations(
     tmp_path: Path, credentials: Credentials, certificates: Certificates
 ) -> None:
     port = reserve_port()
@@ -441,7 +442,7 @@ def test_a_halls_mosquitto_learns_by_itself_who_was_paired_and_who_is_revoked(
 
 
 def say_until_heard(scorer: Client, table: Client, number: int) -> None:
-    """Have a table speak until it is heard: its certificate is known before its rights are, for a moment."""
+    """Publish as a table until it arrives, because certificates become valid shortly before permissions."""
     ends = time.monotonic() + PATIENCE_S
     while time.monotonic() < ends:
         table.say(LOG.format(table=number), b"in")
@@ -453,7 +454,7 @@ def say_until_heard(scorer: Client, table: Client, number: int) -> None:
 
 @contextmanager
 def following(tmp_path: Path, port: int, pid: int | None) -> Iterator[None]:
-    """Run what homologue-mosquitto-certificates.service runs; systemd is played by a script with the unit's reload."""
+    """Run the command of homologue-mosquitto-certificates.service, with a script instead of systemctl."""
     (reload,) = values(unit("homologue-mosquitto.service"), "ExecReload")
     (line,) = values(unit("homologue-mosquitto-certificates.service"), "ExecStart")
     interpreter, *words = line.split()
@@ -479,7 +480,7 @@ def following(tmp_path: Path, port: int, pid: int | None) -> Iterator[None]:
         process.wait()
 
 
-def test_without_tls_it_has_to_be_asked_for_and_everybody_keeps_his_password(tmp_path: Path) -> None:
+def test_running_without_tls_requires_an_option_and_keeps_passwords(tmp_path: Path) -> None:
     assert generate(tmp_path, 8883).output.startswith("Error: certificates_missing: ")
     generate(tmp_path, 8883, "--plain")
     first = Credentials.load(tmp_path / "event" / "credentials.json")
@@ -487,7 +488,7 @@ def test_without_tls_it_has_to_be_asked_for_and_everybody_keeps_his_password(tmp
     assert Credentials.load(tmp_path / "event" / "credentials.json") == first
 
 
-def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, certificates: Certificates) -> None:
+def test_only_the_owner_can_read_the_files_for_a_hall(tmp_path: Path, certificates: Certificates) -> None:
     assert certificates.folder.is_dir()
     generate(tmp_path, 8883)
     files = sorted((tmp_path / "etc").iterdir())
@@ -496,8 +497,8 @@ def test_the_files_for_a_hall_are_for_the_owner_alone(tmp_path: Path, certificat
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
-def test_a_link_that_the_owner_has_laid_gives_nothing_else_away(tmp_path: Path, certificates: Certificates) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the owner of files")
+def test_a_symbolic_link_placed_by_the_owner_is_not_followed(tmp_path: Path, certificates: Certificates) -> None:
     assert certificates.folder.is_dir()
     secret = tmp_path / "secret"
     secret.touch()
@@ -510,11 +511,11 @@ def test_a_link_that_the_owner_has_laid_gives_nothing_else_away(tmp_path: Path, 
     assert ((tmp_path / "etc" / "acl").owner(), (tmp_path / "var" / "users.json").owner()) == ("nobody", "nobody")
 
 
-def test_only_certificates_are_followed(tmp_path: Path) -> None:
+def test_the_follow_option_requires_certificates(tmp_path: Path) -> None:
     assert generate(tmp_path, 8883, "--plain", "--follow", "homologue-mosquitto").exit_code == 2
 
 
-def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, certificates: Certificates) -> None:
+def test_invalid_options_are_reported_in_one_line(tmp_path: Path, certificates: Certificates) -> None:
     assert certificates.folder.is_dir()
     said = generate(tmp_path, 8883, "--event", "no event")
     assert said.exit_code == 1
@@ -524,14 +525,14 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, certificates: Certif
     assert "nobody-of-that-name" in nobody.output
 
 
-def test_the_command_explains_itself() -> None:
+def test_the_command_has_help() -> None:
     said = subprocess.run(
         [sys.executable, "-m", "broker.mqtt.mosquitto", "--help"], check=True, capture_output=True, text=True
     )
     assert "--event-folder" in said.stdout
 
 
-def test_a_device_is_named_by_its_table_and_its_key(certificates: Certificates) -> None:
+def test_a_devices_user_name_consists_of_its_table_and_key(certificates: Certificates) -> None:
     key = SigningKey.new()
     certificates.issue(3, key.public)
     assert [one.user for one in certificates.tables()] == [device_user(3, key.device)]

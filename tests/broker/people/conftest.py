@@ -1,4 +1,4 @@
-"""A door whose clock is set by hand: each test that asks for one runs with SQLite and with a real PostgreSQL."""
+"""Fixtures of accounts with a manual clock. Tests that use `auth` run with SQLite and with a real PostgreSQL."""
 
 import itertools
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ BY = Actor("test")
 
 
 EVENTS = itertools.count(1)
-"""A database is shared by the events of all tests: each has a name of its own."""
+"""Numbers for event names, since the events of all tests share a database."""
 
 
 class Hand:
-    """A clock that stands until it is moved."""
+    """A clock that only moves when it is set."""
 
     def __init__(self) -> None:
         self.now = NOON
@@ -42,7 +42,7 @@ def address(server: Server) -> str:
 
 
 def in_database(folder: Path, address: str, event: str = "") -> str:
-    """Say in an event's folder that its store is in a database; return the event's name."""
+    """Configure an event's folder to keep its store in a database; return the event's name."""
     folder.mkdir(exist_ok=True)
     event = event or f"cup-{next(EVENTS)}"
     (folder / "event.toml").write_text(f'name = "{event}"')
@@ -64,18 +64,18 @@ def auth(request: pytest.FixtureRequest, tmp_path: Path, clock: Hand) -> Iterato
 
 @pytest.fixture
 def anne(auth: Authentication) -> Authentication:
-    """A door that knows one head arbiter."""
+    """Return accounts with one head arbiter."""
     auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
     return auth
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash with little memory: the same library, and the tests are not about what it costs."""
+    """Hash with little memory and time, since most tests are not about the cost of hashing."""
     quick_hashes(monkeypatch)
 
 
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let passwords be hashed in no time."""
+    """Make password hashing fast."""
     monkeypatch.setattr(accounts, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     accounts._decoy_hash.cache_clear()

@@ -1,4 +1,4 @@
-"""What a stored password costs an attacker."""
+"""The cost of hashing passwords."""
 
 from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
@@ -6,6 +6,6 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 from broker.people.accounts import ARGON2_SETTING
 
 
-def test_the_hasher_is_the_one_of_rfc_9106() -> None:
+def test_passwords_are_hashed_with_the_settings_of_rfc_9106() -> None:
     assert ARGON2_SETTING == RFC_9106_LOW_MEMORY
     assert extract_parameters(PasswordHasher.from_parameters(ARGON2_SETTING).hash("x")) == ARGON2_SETTING

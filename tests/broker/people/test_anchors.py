@@ -1,4 +1,4 @@
-"""An anchor proves that nothing before it was changed since, and says nothing of what comes after it."""
+"""An anchor proves that nothing before it has changed since. What comes after it does not matter."""
 
 import shutil
 import sqlite3
@@ -30,11 +30,11 @@ ENTRIES: Final = 4
 MIDDLE: Final = len(BEFORE) // 2
 
 Rows = list[tuple[int, int, int, int, str, bytes, bytes]]
-"""As they are stored: height, when, table, number, id, body, link."""
+"""Journal rows: height, time, table, number, id, body, link."""
 
 
 def log(folder: Path, *actions: str) -> None:
-    """Let things be noted in the audit log."""
+    """Add entries to the audit log."""
     with closing(Authentication(folder)) as auth:
         for at, action in enumerate(actions):
             auth.audit.note(at, "tao", action)
@@ -42,7 +42,7 @@ def log(folder: Path, *actions: str) -> None:
 
 @pytest.fixture
 def anchored(tmp_path: Path) -> tuple[Path, str]:
-    """An event after two rounds, and its anchor; then it has gone on."""
+    """Return the folder of a finished event and its anchor after two rounds."""
     folder = event_folder(tmp_path / "event", BEFORE)
     log(folder, *(f"before{number}" for number in range(ENTRIES)))
     anchor = anchor_of(folder)
@@ -55,14 +55,14 @@ def anchored(tmp_path: Path) -> tuple[Path, str]:
 PLACE: Final = AnchorPlace(len(BEFORE), ENTRIES)
 
 
-def test_an_anchor_holds_whatever_came_after_it(anchored: tuple[Path, str]) -> None:
+def test_an_anchor_holds_whatever_is_stored_after_it(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     assert check_anchor(folder, anchor) == CheckedAnchor(PLACE)
     assert anchor_of(folder) != anchor
     assert check_anchor(folder, anchor_of(folder)).place == AnchorPlace(len(whole_event()), ENTRIES + 2)
 
 
-def test_it_holds_in_a_database_too(server: Server, tmp_path: Path) -> None:
+def test_an_anchor_holds_for_a_store_in_postgresql(server: Server, tmp_path: Path) -> None:
     kept = in_postgresql(tmp_path / "there", server)
     save_event(kept.folder, plan(), deals(), registry())
     with kept.journal() as journal:
@@ -73,12 +73,12 @@ def test_it_holds_in_a_database_too(server: Server, tmp_path: Path) -> None:
     assert check_anchor(kept.folder, anchor) == CheckedAnchor(AnchorPlace(len(BEFORE), 1))
 
 
-def test_an_event_of_which_nothing_is_stored_has_one(tmp_path: Path) -> None:
+def test_an_event_with_an_empty_store_has_an_anchor(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "event", [])
     assert check_anchor(folder, anchor_of(folder)) == CheckedAnchor(AnchorPlace(0, 0))
 
 
-def test_nothing_is_written_by_looking(anchored: tuple[Path, str]) -> None:
+def test_checking_an_anchor_writes_nothing(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     check_anchor(folder, anchor)
@@ -89,13 +89,13 @@ def test_nothing_is_written_by_looking(anchored: tuple[Path, str]) -> None:
 
 
 def rewrite(folder: Path, change: Callable[[Rows], Rows], *, linked: bool) -> None:
-    """Put other rows in the place of a journal's; `linked`: with links that fit them, as who knows how would."""
+    """Replace the rows of a journal; if `linked`, with links computed anew, as a skilled attacker would."""
     with closing(sqlite3.connect(folder / STORE)) as store:
         triggers = store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'journal'")
         for (name,) in triggers.fetchall():
             store.execute(f"DROP TRIGGER {name}")
         columns = "height, received_at, table_no, seq, id, body, link"
-        rows = change(store.execute(f"SELECT {columns} FROM journal ORDER BY height").fetchall())  # noqa: S608 - ours
+        rows = change(store.execute(f"SELECT {columns} FROM journal ORDER BY height").fetchall())  # noqa: S608 - a constant
         store.execute("DELETE FROM journal")
         link = FIRST_LINK
         for height, at, table, seq, id_, body, old in rows:
@@ -128,7 +128,9 @@ TAMPERED: Final[dict[str, Callable[[Rows], Rows]]] = {
 
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("how", TAMPERED)
-def test_whatever_is_done_to_what_was_before_it_is_found(anchored: tuple[Path, str], how: str, *, linked: bool) -> None:
+def test_every_change_to_the_journal_before_an_anchor_is_detected(
+    anchored: tuple[Path, str], how: str, *, linked: bool
+) -> None:
     folder, anchor = anchored
     rewrite(folder, TAMPERED[how], linked=linked)
     checked = check_anchor(folder, anchor)
@@ -137,7 +139,7 @@ def test_whatever_is_done_to_what_was_before_it_is_found(anchored: tuple[Path, s
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_what_is_done_to_what_came_after_it_does_not_matter(anchored: tuple[Path, str], *, linked: bool) -> None:
+def test_changes_to_the_journal_after_an_anchor_do_not_matter(anchored: tuple[Path, str], *, linked: bool) -> None:
     folder, anchor = anchored
     rewrite(folder, lambda rows: changed(rows, len(BEFORE) + 1), linked=linked)
     rewrite(folder, lambda rows: rows[:-1], linked=linked)
@@ -145,14 +147,14 @@ def test_what_is_done_to_what_came_after_it_does_not_matter(anchored: tuple[Path
 
 
 @pytest.mark.parametrize("left", [0, MIDDLE, len(BEFORE) - 1])
-def test_what_was_cut_off_before_it_is_missed(anchored: tuple[Path, str], left: int) -> None:
-    """So it is in a copy that is older than the anchor."""
+def test_a_journal_cut_off_before_the_anchor_does_not_match_it(anchored: tuple[Path, str], left: int) -> None:
+    """The same applies to a copy that is older than the anchor."""
     folder, anchor = anchored
     rewrite(folder, lambda rows: rows[:left], linked=False)
     assert check_anchor(folder, anchor) == CheckedAnchor(None)
 
 
-def test_a_row_that_was_changed_is_named(anchored: tuple[Path, str]) -> None:
+def test_a_changed_row_is_reported(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     rewrite(folder, lambda rows: changed(rows, 2), linked=False)
     checked = check_anchor(folder, anchor)
@@ -160,7 +162,9 @@ def test_a_row_that_was_changed_is_named(anchored: tuple[Path, str]) -> None:
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_a_row_that_was_repaired_is_as_it_was_if_it_says_the_same(anchored: tuple[Path, str], *, same: bool) -> None:
+def test_a_repaired_row_counts_as_unchanged_if_its_content_is_the_same(
+    anchored: tuple[Path, str], *, same: bool
+) -> None:
     folder, anchor = anchored
     rewrite(folder, lambda rows: changed(rows, 2), linked=False)
     message, other = BEFORE[2], BEFORE[3]
@@ -173,13 +177,13 @@ def test_a_row_that_was_repaired_is_as_it_was_if_it_says_the_same(anchored: tupl
 
 
 def rewrite_log(folder: Path, change: Callable[[list[AuditEntry]], list[AuditEntry]], *, chained: bool) -> None:
-    """Put other entries in the place of an audit log's; `chained`: with digests that fit them."""
+    """Replace the entries of an audit log; if `chained`, with digests computed anew."""
     with closing(sqlite3.connect(folder / PEOPLE_FILE)) as store:
         triggers = store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'")
         for (name,) in triggers.fetchall():
             store.execute(f"DROP TRIGGER {name}")
         columns = ", ".join(AuditEntry._fields)
-        found = store.execute(f"SELECT {columns} FROM audit ORDER BY number")  # noqa: S608 - ours
+        found = store.execute(f"SELECT {columns} FROM audit ORDER BY number")  # noqa: S608 - a constant
         entries = change([AuditEntry(*row) for row in found])
         store.execute("DELETE FROM audit")
         before = FIRST_DIGEST
@@ -202,7 +206,7 @@ OF_LOG: Final[dict[str, Callable[[list[AuditEntry]], list[AuditEntry]]]] = {
 
 @pytest.mark.parametrize("chained", [False, True])
 @pytest.mark.parametrize("how", OF_LOG)
-def test_whatever_is_done_to_the_audit_log_before_it_is_found(
+def test_every_change_to_the_audit_log_before_an_anchor_is_detected(
     anchored: tuple[Path, str], how: str, *, chained: bool
 ) -> None:
     folder, anchor = anchored
@@ -210,7 +214,7 @@ def test_whatever_is_done_to_the_audit_log_before_it_is_found(
     assert not check_anchor(folder, anchor).holds
 
 
-def test_the_entry_that_was_changed_is_named_and_what_came_after_does_not_matter(anchored: tuple[Path, str]) -> None:
+def test_the_changed_entry_is_reported_and_later_changes_do_not_matter(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     rewrite_log(folder, lambda log: [*log[:-1], log[-1]._replace(who="nobody")], chained=False)
     assert check_anchor(folder, anchor).holds
@@ -219,7 +223,7 @@ def test_the_entry_that_was_changed_is_named_and_what_came_after_does_not_matter
 
 
 def test_an_anchor_is_found_in_a_log_of_many_entries() -> None:
-    """The letters that help to find the entry say less than which it is."""
+    """An anchor's hint at the entry is ambiguous in a long log."""
     digests = [f"{number:064x}" for number in range(1, 3000)]
     link = b"l" * 32
     for number in (1, 1024, 1025, 2999):
@@ -227,16 +231,16 @@ def test_an_anchor_is_found_in_a_log_of_many_entries() -> None:
         assert find_anchor(anchor, NAME, [(1, 0, b"", link)], digests) == AnchorPlace(1, number)
 
 
-# ---- as people type it --------------------------------------------------------------------------
+# ---- typing anchors --------------------------------------------------------------------------
 
 
-def test_an_anchor_is_typed_in_small_letters_without_hyphens_and_misread(anchored: tuple[Path, str]) -> None:
+def test_an_anchor_may_be_typed_in_lower_case_without_hyphens_and_with_lookalikes(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     for typed in (anchor.lower(), anchor.replace("-", " "), anchor.replace("0", "O").replace("1", "l")):
         assert check_anchor(folder, typed).holds
 
 
-def test_any_letter_that_is_another_and_any_two_that_were_exchanged_are_noticed(anchored: tuple[Path, str]) -> None:
+def test_any_wrong_letter_and_any_two_exchanged_ones_are_detected(anchored: tuple[Path, str]) -> None:
     folder, anchor = anchored
     letters = anchor.replace("-", "")
     typed = {letters[:at] + one + letters[at + 1 :] for at in range(len(letters)) for one in CODE_ALPHABET}
@@ -251,14 +255,14 @@ def test_any_letter_that_is_another_and_any_two_that_were_exchanged_are_noticed(
         check_anchor(folder, letters[:-1])
 
 
-def test_an_anchor_of_another_event_is_told_apart(anchored: tuple[Path, str]) -> None:
+def test_an_anchor_of_another_event_is_refused(anchored: tuple[Path, str]) -> None:
     folder, _ = anchored
     with pytest.raises(AnchorElsewhere) as told:
         check_anchor(folder, anchor_text("league", FIRST_LINK, LogHead()))
     assert told.value.code == "anchor_of_another_event"
 
 
-def test_a_copy_has_the_anchors_of_its_event(anchored: tuple[Path, str], tmp_path: Path) -> None:
+def test_an_anchor_holds_for_a_copy_of_the_event(anchored: tuple[Path, str], tmp_path: Path) -> None:
     folder, anchor = anchored
     shutil.copytree(folder, tmp_path / "copy")
     assert check_anchor(tmp_path / "copy", anchor) == CheckedAnchor(PLACE)

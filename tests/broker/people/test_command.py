@@ -1,4 +1,4 @@
-"""`homologue event people`."""
+"""The command `homologue event people`."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def listed(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in run("list", str(folder), "--json").output.splitlines()]
 
 
-def test_an_account_is_made_listed_disabled_and_enabled(tmp_path: Path) -> None:
+def test_an_account_can_be_created_listed_disabled_and_enabled(tmp_path: Path) -> None:
     assert (add(tmp_path).exit_code, add(tmp_path, "bert", "display").exit_code) == (0, 0)
     assert run("disable", str(tmp_path), "bert").exit_code == 0
     assert [(row["name"], row["role"], row["disabled"]) for row in listed(tmp_path)] == [
@@ -44,7 +44,7 @@ def test_an_account_is_made_listed_disabled_and_enabled(tmp_path: Path) -> None:
     assert [row["disabled"] for row in listed(tmp_path)] == [False, False]
 
 
-def test_a_refusal_is_told_by_its_code(tmp_path: Path) -> None:
+def test_refused_commands_report_their_error_code(tmp_path: Path) -> None:
     add(tmp_path)
     refused = [
         add(tmp_path),
@@ -60,7 +60,7 @@ def test_a_refusal_is_told_by_its_code(tmp_path: Path) -> None:
     ]
 
 
-def test_the_audit_log_is_exported_and_no_spreadsheet_runs_it(tmp_path: Path) -> None:
+def test_the_audit_log_is_exported_without_executable_formulas(tmp_path: Path) -> None:
     add(tmp_path)
     rows = list(csv.DictReader(io.StringIO(run("audit", str(tmp_path), "--csv").output)))
     assert [(row["who"], row["action"], row["detail"]) for row in rows] == [
@@ -70,12 +70,12 @@ def test_the_audit_log_is_exported_and_no_spreadsheet_runs_it(tmp_path: Path) ->
     assert [line["digest"] for line in lines] == [row["digest"] for row in rows]
 
 
-def test_no_password_and_no_hash_is_ever_shown(tmp_path: Path) -> None:
+def test_commands_never_print_a_password_or_hash(tmp_path: Path) -> None:
     told = [add(tmp_path), run("list", str(tmp_path)), run("audit", str(tmp_path))]
     assert [one.output for one in told if PASSWORD in one.output or "argon2" in one.output] == []
 
 
-def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
     add(tmp_path)
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []
 
@@ -89,7 +89,7 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
         ("DELETE FROM audit WHERE number > 0", "breaks at entry 1: entries 1 to 6 are missing"),
     ],
 )
-def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, deleting: str, where: str) -> None:
+def test_deleted_entries_of_the_audit_log_are_reported(tmp_path: Path, deleting: str, where: str) -> None:
     for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
         add(tmp_path, name)
     behind_the_desk(tmp_path, deleting)
@@ -97,22 +97,22 @@ def test_where_entries_of_the_audit_log_were_deleted_it_is_told(tmp_path: Path, 
     assert (told.exit_code, told.stderr.strip()) == (1, f"homologue: the audit log {where} [audit_broken]")
 
 
-def test_an_entry_that_was_changed_is_told(tmp_path: Path) -> None:
+def test_a_changed_entry_of_the_audit_log_is_reported(tmp_path: Path) -> None:
     for name in ("anne", "bert", "cleo"):
         add(tmp_path, name)
     behind_the_desk(tmp_path, "UPDATE audit SET who = 'anne' WHERE number = 2")
     told = run("audit", str(tmp_path))
-    assert told.stderr.strip().endswith("breaks at entry 2: it is not as it was written [audit_broken]")
+    assert told.stderr.strip().endswith("breaks at entry 2: it has been changed [audit_broken]")
     assert len(told.stdout.splitlines()) == 1
 
 
-def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -> None:
-    """The last entry was taken away, and another one was written in its place."""
+def test_a_replaced_last_entry_is_reported_although_the_chain_is_intact(tmp_path: Path) -> None:
+    """The last entry is removed, and another one written in its place."""
     for name in ("anne", "bert"):
         add(tmp_path, name)
     behind_the_desk(tmp_path, "DELETE FROM audit WHERE number = 2")
     add(tmp_path, "cleo")
-    assert "breaks at entry 2: another one was there before" in run("audit", str(tmp_path)).stderr
+    assert "breaks at entry 2: it has been replaced" in run("audit", str(tmp_path)).stderr
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_a_log_with_another_end_is_told_though_its_chain_holds(tmp_path: Path) -
     [(None, 4, 1), (None, 1, 1), (0, 4, 1), (3, 4, 3)],
     ids=["gone", "gone, and all entries but one", "empty", "cut off"],
 )
-def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(
+def test_a_missing_or_truncated_witness_file_is_reported(
     tmp_path: Path, lines: int | None, kept: int, breaks: int
 ) -> None:
-    """What was taken from the end of the log nothing names any more."""
+    """Otherwise entries could be removed from the end of the log unnoticed."""
     for name in ("anne", "bert", "cleo", "dora", "emil", "fred"):
         add(tmp_path, name)
     beside = tmp_path / "people.witness"
@@ -132,21 +132,21 @@ def test_where_the_file_beside_the_audit_log_is_gone_or_cut_off_it_is_told(
     if lines is not None:
         beside.write_bytes(b"".join(first))
     behind_the_desk(tmp_path, "DELETE FROM audit WHERE number > ?", kept)
-    broken = f"homologue: the audit log breaks at entry {breaks}: the file beside it does not name it [audit_broken]"
+    broken = f"homologue: the audit log breaks at entry {breaks}: people.witness does not record it [audit_broken]"
     for _ in range(2):
         told = run("audit", str(tmp_path))
         assert (told.exit_code, told.stderr.strip()) == (1, broken)
-        add(tmp_path, "gina")  # what is noted afterwards heals nothing
+        add(tmp_path, "gina")  # a later entry does not repair it
 
 
-def test_an_audit_log_that_is_gone_with_the_file_beside_it_is_told(tmp_path: Path) -> None:
+def test_an_audit_log_deleted_with_its_witness_file_is_reported(tmp_path: Path) -> None:
     add(tmp_path)
     (tmp_path / "people.witness").unlink()
     behind_the_desk(tmp_path, "DELETE FROM audit")
     assert codes(run("audit", str(tmp_path)).stderr) == ["audit_broken"]
 
 
-def test_a_line_that_a_power_cut_has_kept_from_the_file_is_written_at_the_next_start(tmp_path: Path) -> None:
+def test_a_witness_line_lost_in_a_power_cut_is_written_at_the_next_start(tmp_path: Path) -> None:
     for name in ("anne", "bert"):
         add(tmp_path, name)
     beside = tmp_path / "people.witness"
@@ -159,7 +159,7 @@ def test_a_line_that_a_power_cut_has_kept_from_the_file_is_written_at_the_next_s
 
 
 @pytest.mark.parametrize("was_named", [True, False])
-def test_a_log_of_an_older_program_is_named_when_it_is_opened(tmp_path: Path, *, was_named: bool) -> None:
+def test_a_log_of_an_older_program_gets_its_witness_lines_when_opened(tmp_path: Path, *, was_named: bool) -> None:
     for name in ("anne", "bert", "cleo"):
         add(tmp_path, name)
     beside = tmp_path / "people.witness"
@@ -171,7 +171,7 @@ def test_a_log_of_an_older_program_is_named_when_it_is_opened(tmp_path: Path, *,
 
 
 def behind_the_desk(folder: Path, statement: str, *values: int) -> None:
-    """Do to the audit log what the database refuses to."""
+    """Change the audit log by SQL without its triggers."""
     with closing(sqlite3.connect(folder / "people.sqlite")) as store:
         for change in ("update", "delete"):
             store.execute(f"DROP TRIGGER IF EXISTS audit_append_only_{change}")

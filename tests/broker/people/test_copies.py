@@ -1,4 +1,4 @@
-"""Copies of an event have its people, wherever those are kept; on the way back who was closed out stays out."""
+"""Copies of an event contain its accounts, and whoever was locked out stays locked out after a restore."""
 
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.broker.scorer.small import NAME
 PAUSE = OrderGiven((1,), "pause", 0, "fire alarm", "Anne")
 
 
-def test_accounts_orders_and_the_log_are_in_a_copy_without_what_was_not_yet_kept(tmp_path: Path, clock: Hand) -> None:
+def test_a_copy_contains_accounts_orders_and_the_log_without_uncommitted_changes(tmp_path: Path, clock: Hand) -> None:
     event, stick = event_folder(tmp_path / "event", until_round(3)), tmp_path / "stick"
     stick.mkdir()
     with closing(Authentication(event, clock)) as auth:
@@ -34,11 +34,11 @@ def test_accounts_orders_and_the_log_are_in_a_copy_without_what_was_not_yet_kept
     with closing(Authentication(tmp_path / "restored", clock)) as restored:
         assert Orders(restored.store).newest(10) == [kept]
         assert (restored.accounts.all(), restored.audit.newest(10)) == (accounts, log)
-        assert restored.accounts.who_has("anne", PASSWORD) == accounts[0]
+        assert restored.accounts.authenticate("anne", PASSWORD) == accounts[0]
 
 
 def restored_from(stick: Path, folder: Path) -> Authentication:
-    """Restore the first copy, as somebody does who wants an older state of the results."""
+    """Restore the first copy, as somebody does who wants older results."""
     first = min(stick.iterdir())
     told = CliRunner().invoke(homologue, ["store", "restore", str(first), str(folder)])
     assert told.exit_code == 0, told.output
@@ -47,7 +47,7 @@ def restored_from(stick: Path, folder: Path) -> Authentication:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def event(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return the folder of an event whose people are in it, or in a database."""
+    """Return the folder of an event with its accounts in a file or in a database."""
     folder = event_folder(tmp_path / "event", until_round(1))
     if request.param == "postgresql":
         plan = (folder / "event.toml").read_text()
@@ -63,7 +63,7 @@ def copied(event: Path, stick: Path) -> None:
     assert told.exit_code == 0, told.output
 
 
-def test_who_was_closed_out_since_an_older_copy_stays_out_and_everybody_logs_in_again(
+def test_restoring_an_older_copy_keeps_disabled_accounts_disabled_and_ends_all_sessions(
     event: Path, tmp_path: Path, clock: Hand
 ) -> None:
     stick = tmp_path / "stick"
@@ -83,7 +83,7 @@ def test_who_was_closed_out_since_an_older_copy_stays_out_and_everybody_logs_in_
         assert [one.action for one in restored.audit.checked()][-2:] == ["account_disabled", "people_restored"]
 
 
-def test_a_later_copy_of_other_people_or_a_forged_one_lends_none(tmp_path: Path, clock: Hand) -> None:
+def test_accounts_of_an_unrelated_newer_copy_are_not_restored(tmp_path: Path, clock: Hand) -> None:
     event, stick = event_folder(tmp_path / "event", until_round(1)), tmp_path / "stick"
     stick.mkdir()
     with closing(Authentication(event, clock)) as auth:
@@ -99,7 +99,7 @@ def test_a_later_copy_of_other_people_or_a_forged_one_lends_none(tmp_path: Path,
         assert [one.name for one in restored.accounts.all()] == ["anne"]
 
 
-def test_a_copy_is_asked_for_when_somebody_is_closed_out_and_not_when_somebody_comes_in(auth: Authentication) -> None:
+def test_disabling_an_account_counts_as_a_lockout_and_logging_in_does_not(auth: Authentication) -> None:
     auth.accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
     auth.accounts.add("tao", "Tao", "display", PASSWORD, BY)
     closings, said = ClosedAccounts(auth.store), []

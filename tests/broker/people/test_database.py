@@ -1,4 +1,4 @@
-"""Each entry of the audit log is named in the file beside it, whatever came between: an honest log is never broken."""
+"""Every entry of the audit log is recorded in the witness file, so an unchanged log is never reported as broken."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def enter(store: PeopleDatabase, what: str) -> None:
         AuditLog(store).note(1, "anne", what, "")
 
 
-def test_what_the_disk_did_not_take_is_named_after_the_next_entry(
+def test_a_witness_line_that_failed_on_a_full_disk_is_written_with_the_next_entry(
     desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_handle: int, _content: bytes) -> int:
@@ -45,11 +45,11 @@ def test_what_the_disk_did_not_take_is_named_after_the_next_entry(
     assert len(list(AuditLog(desk).checked())) == ENTRIES
 
 
-def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_same(
+def test_an_entry_is_witnessed_even_if_another_process_witnesses_the_next_one_first(
     desk: SqlitePeople, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(desk, "first")
-    tell = PeopleDatabase._tell_witness
+    tell = PeopleDatabase._write_witness
     with closing(opened(tmp_path)) as command, monkeypatch.context() as patch:
 
         def late(store: PeopleDatabase) -> None:
@@ -57,7 +57,7 @@ def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_sa
                 enter(command, "third")
             tell(store)
 
-        patch.setattr(PeopleDatabase, "_tell_witness", late)
+        patch.setattr(PeopleDatabase, "_write_witness", late)
         enter(desk, "second")
     enter(desk, "fourth")
     enter(desk, "fifth")
@@ -65,7 +65,7 @@ def test_an_entry_that_another_process_was_quicker_to_follow_is_named_all_the_sa
 
 
 @pytest.mark.parametrize("at", ["before the commit", "by the commit"])
-def test_what_was_not_committed_is_not_named(desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+def test_an_uncommitted_entry_is_not_witnessed(desk: SqlitePeople, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     @contextmanager
     def refusing(connection: Connection, begin: str) -> Iterator[None]:
         connection.exec_driver_sql(begin)

@@ -1,4 +1,4 @@
-"""People beside a journal in PostgreSQL: two machines know the same ones, and what a folder had is not lost."""
+"""Accounts in PostgreSQL are shared by two machines, and a folder's own accounts are imported."""
 
 import threading
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ PAUSE = OrderGiven((1,), "pause", 0, "fire alarm", "Anne")
 
 @pytest.fixture
 def two(tmp_path: Path, clock: Hand, address: str) -> Iterator[tuple[Authentication, Authentication]]:
-    """Doors of the active machine and of the standby."""
+    """Yield the accounts as the active scorer and its standby open them."""
     event = in_database(tmp_path / "a", address)
     in_database(tmp_path / "b", address, event)
     with (
@@ -35,7 +35,7 @@ def two(tmp_path: Path, clock: Hand, address: str) -> Iterator[tuple[Authenticat
         yield active, standby
 
 
-def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Authentication, Authentication]) -> None:
+def test_accounts_and_sessions_are_shared_by_both_machines(two: tuple[Authentication, Authentication]) -> None:
     active, standby = two
     account = active.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
     active.accounts.add("tao", "Tao Lin", "table_arbiter", PASSWORD, BY)
@@ -50,7 +50,7 @@ def test_an_account_its_session_and_its_end_hold_on_both_machines(two: tuple[Aut
     assert list(active.audit.checked()) == list(standby.audit.checked())
 
 
-def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Authentication, Authentication]) -> None:
+def test_two_machines_writing_at_once_keep_the_log_intact(two: tuple[Authentication, Authentication]) -> None:
     def write_ten(auth: Authentication) -> None:
         for number in range(10):
             auth.audit.note(NOON, "anne", "tried", str(number))
@@ -64,7 +64,7 @@ def test_two_machines_that_write_at_once_leave_one_log_that_holds(two: tuple[Aut
 
 
 def asked(auth: Authentication, what: str) -> str:
-    """Return what the server says in the session of a store."""
+    """Return the value of an SQL expression."""
     with auth.store.commit() as sql:
         return str(sql.exec_driver_sql(f"SELECT {what}").scalar())
 
@@ -73,7 +73,7 @@ def end_session(auth: Authentication, server: Server) -> None:
     server.ask(f"SELECT pg_terminate_backend({asked(auth, 'pg_backend_pid()')}, 5000)")
 
 
-def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
+def test_a_lost_connection_is_reopened_and_an_unfinished_commit_is_rolled_back(
     two: tuple[Authentication, Authentication], server: Server
 ) -> None:
     auth, other = two
@@ -87,7 +87,7 @@ def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
         with auth.store.commit():
             auth.audit.note(NOON, "anne", "half")
             end_session(auth, server)
-            auth.accounts.set_password("anne", PASSWORD, BY)  # asks and writes as if nothing had been lost
+            auth.accounts.set_password("anne", PASSWORD, BY)  # writes as if the connection were not lost
 
     with pytest.raises(PeopleStoreBroken) as lost:
         interrupted()
@@ -96,13 +96,13 @@ def test_a_connection_that_was_lost_is_made_anew_and_half_a_commit_is_none(
     assert [one.action for one in auth.audit.checked()] == ["account_added", "tried"]
 
 
-def test_a_door_that_was_closed_stays_closed(two: tuple[Authentication, Authentication]) -> None:
+def test_closed_accounts_stay_closed(two: tuple[Authentication, Authentication]) -> None:
     two[0].close()
     with pytest.raises(PeopleStoreBroken):
         two[0].accounts.all()
 
 
-def test_events_of_one_database_know_nothing_of_each_other_s_people(
+def test_events_in_one_database_do_not_share_accounts(
     two: tuple[Authentication, Authentication], tmp_path: Path, address: str, clock: Hand
 ) -> None:
     two[0].accounts.add("anne", "Anne", "head_arbiter", PASSWORD, BY)
@@ -114,7 +114,7 @@ def test_events_of_one_database_know_nothing_of_each_other_s_people(
 
 
 def folder_with_people(folder: Path, clock: Hand) -> dict[str, list[tuple[object, ...]]]:
-    """Make a folder's own people, of every kind; return all rows."""
+    """Create a folder's own accounts with rows in all tables; return the rows."""
     folder.mkdir()
     with closing(Authentication(folder, clock)) as auth:
         account = auth.accounts.add("anne", "Anne Lefèvre", "head_arbiter", PASSWORD, BY)
@@ -132,22 +132,20 @@ def rows_of(auth: Authentication) -> dict[str, list[tuple[object, ...]]]:
         return all_rows(sql)
 
 
-def test_what_a_folder_had_goes_into_the_database_whole_and_once(tmp_path: Path, address: str, clock: Hand) -> None:
+def test_a_folders_accounts_are_imported_into_the_database_once(tmp_path: Path, address: str, clock: Hand) -> None:
     had = folder_with_people(tmp_path / "a", clock)
     own = (tmp_path / "a" / PEOPLE_FILE).read_bytes()
     in_database(tmp_path / "a", address)
     with closing(Authentication(tmp_path / "a", clock)) as auth:
         assert rows_of(auth) == had
     assert [(tmp_path / "a" / f"{PEOPLE_FILE}{end}").exists() for end in ("", MOVED, "-wal")] == [False, True, False]
-    (tmp_path / "a" / PEOPLE_FILE).write_bytes(own)  # as after a power cut between the commit and the renaming
+    (tmp_path / "a" / PEOPLE_FILE).write_bytes(own)  # as after a power cut between commit and renaming
     with closing(Authentication(tmp_path / "a", clock)) as auth:
         assert rows_of(auth) == had
     assert (tmp_path / "a" / f"{PEOPLE_FILE}{MOVED}-1").exists()
 
 
-def test_where_the_database_has_people_a_folder_s_own_are_put_beside_and_let_nobody_in(
-    tmp_path: Path, address: str, clock: Hand
-) -> None:
+def test_a_folders_accounts_are_put_aside_if_the_database_has_others(tmp_path: Path, address: str, clock: Hand) -> None:
     event = in_database(tmp_path / "a", address)
     with closing(Authentication(tmp_path / "a", clock)) as first:
         first.accounts.add("tao", "Tao Lin", "head_arbiter", PASSWORD, BY)
@@ -159,7 +157,7 @@ def test_where_the_database_has_people_a_folder_s_own_are_put_beside_and_let_nob
     assert (tmp_path / "b" / f"{PEOPLE_FILE}{UNUSED}").exists()
 
 
-def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
+def test_a_database_user_with_minimal_rights_works_and_cannot_forge_the_log(
     two: tuple[Authentication, Authentication], tmp_path: Path, address: str, server: Server, clock: Hand
 ) -> None:
     database = asked(two[0], "current_database()")
@@ -183,17 +181,17 @@ def test_a_user_who_may_only_use_the_tables_keeps_people_and_can_forge_no_log(
                 sql.exec_driver_sql(statement)
 
 
-def test_a_user_who_may_not_make_the_tables_is_told_to_let_the_owner(
+def test_a_database_user_who_may_not_create_tables_gets_an_explanation(
     tmp_path: Path, server: Server, clock: Hand
 ) -> None:
     server.ask("DROP ROLE IF EXISTS stranger")
     server.ask(f"CREATE ROLE stranger LOGIN PASSWORD '{server.quoted}'")
     in_database(tmp_path / "a", server.address("postgres").replace(f"{OWNER}@", "stranger@"))
-    with pytest.raises(PeopleStoreBroken, match="another user's to make"):
+    with pytest.raises(PeopleStoreBroken, match="another database user"):
         Authentication(tmp_path / "a", clock)
 
 
-def test_tables_of_a_newer_version_are_left_alone(
+def test_tables_of_a_newer_version_are_refused(
     two: tuple[Authentication, Authentication], tmp_path: Path, server: Server, clock: Hand
 ) -> None:
     database, change = asked(two[0], "current_database()"), "UPDATE homologue_people.about SET version = version"
@@ -205,13 +203,13 @@ def test_tables_of_a_newer_version_are_left_alone(
         server.ask(f"{change} - 99", database)
 
 
-def test_nobody_empties_the_log_at_a_stroke(two: tuple[Authentication, Authentication], server: Server) -> None:
+def test_the_log_cannot_be_truncated(two: tuple[Authentication, Authentication], server: Server) -> None:
     two[0].audit.note(NOON, "anne", "tried")
     with pytest.raises(psycopg.Error, match="append-only"):
         server.ask("TRUNCATE homologue_people.all_audit", asked(two[0], "current_database()"))
 
 
-def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:
+def test_an_invalid_database_address_is_refused(tmp_path: Path) -> None:
     (tmp_path / ADDRESS_FILE).write_text("address = 'mysql://x'")
     with pytest.raises(PeopleStoreBroken):
         Authentication(tmp_path)

@@ -1,4 +1,4 @@
-"""Tokens: each opens what its role may read until it is revoked, and is nowhere but with whom it was given to."""
+"""A token gives read access by its role until it is revoked, and is stored nowhere."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from broker.people.programs import SEEN_EVERY_MS, TOKEN_RIGHTS
 from tests.broker.people.conftest import BY, NOON, Hand
 
 
-def test_a_token_is_known_until_it_is_revoked_and_its_name_is_not_used_again(auth: Authentication) -> None:
+def test_a_token_is_valid_until_it_is_revoked_and_its_name_is_never_reused(auth: Authentication) -> None:
     token = auth.tokens.add("scores", "public", BY)
     found = auth.tokens.find(token)
     assert found is not None
@@ -27,24 +27,24 @@ def test_a_token_is_known_until_it_is_revoked_and_its_name_is_not_used_again(aut
 
 
 @pytest.mark.parametrize(("name", "role"), [("", "public"), ("A b", "public"), ("x", "head_arbiter"), ("x", "")])
-def test_a_name_or_a_role_that_there_cannot_be_makes_no_token(auth: Authentication, name: str, role: str) -> None:
+def test_an_invalid_name_or_role_of_a_token_is_refused(auth: Authentication, name: str, role: str) -> None:
     with pytest.raises(BadToken):
         auth.tokens.add(name, role, BY)
     assert auth.tokens.all() == []
 
 
-def test_no_token_does_more_than_read() -> None:
+def test_tokens_only_allow_reading() -> None:
     assert {right for rights in TOKEN_RIGHTS.values() for right in rights} == {"see_public", "see_room", "see_metrics"}
 
 
-def test_the_store_has_no_token(tmp_path: Path, clock: Hand) -> None:
+def test_the_store_contains_no_token(tmp_path: Path, clock: Hand) -> None:
     opened = Authentication(tmp_path, clock)
     token = opened.tokens.add("scores", "public", BY)
     opened.close()
     assert [path.name for path in tmp_path.iterdir() if token.encode() in path.read_bytes()] == []
 
 
-def test_when_it_was_used_last_is_kept_once_a_minute(auth: Authentication, clock: Hand) -> None:
+def test_the_last_use_of_a_token_is_recorded_once_a_minute(auth: Authentication, clock: Hand) -> None:
     token = auth.tokens.add("scores", "public", BY)
     used = []
     for clock.now in (NOON + 1, NOON + 2, NOON + 1 + SEEN_EVERY_MS):
@@ -53,7 +53,7 @@ def test_when_it_was_used_last_is_kept_once_a_minute(auth: Authentication, clock
     assert used == [NOON + 1, NOON + 1, NOON + 1 + SEEN_EVERY_MS]
 
 
-def test_who_was_closed_out_by_a_revoked_token_stays_out_of_copies(auth: Authentication) -> None:
+def test_revoking_a_token_counts_as_a_lockout(auth: Authentication) -> None:
     auth.tokens.add("scores", "public", BY)
     closed = ClosedAccounts(auth.store)
     assert not closed.news()

@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 
 from broker.mqtt.certificates import Certificates
 from broker.people import ROLES, Actor, Authentication
-from broker.people.login import OF_BOTH
+from broker.people.login import PAIR_LIMIT
 from broker.scorer import DashboardView, EventState, Snapshot
 from broker.scorer.live_event import WireLog
 from broker.web.app import create_app
@@ -345,8 +345,8 @@ def test_a_head_arbiter_can_see_hurry_and_remove_webhooks(guarded: DeskServer, a
 def test_too_many_wrong_passwords_delay_the_login(guarded: DeskServer, auth: Authentication) -> None:
     auth.accounts.add("victim", "Victim", "display", PASSWORD, Actor("test"))
     with browser(guarded) as client:
-        codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(OF_BOTH + 1)]
-    assert [answer.status_code for answer in codes] == [401] * OF_BOTH + [429]
+        codes = [client.post("/login", data={"name": "victim", "password": "x"}) for _ in range(PAIR_LIMIT + 1)]
+    assert [answer.status_code for answer in codes] == [401] * PAIR_LIMIT + [429]
     assert codes[-1].headers["retry-after"].isdigit()
 
 
@@ -358,7 +358,7 @@ def test_wrong_passwords_from_elsewhere_do_not_lock_out_a_known_browser(
         right, wrong = {"name": "kept-out", "password": PASSWORD}, {"name": "kept-out", "password": "wrong"}
         client.post("/login", data=right)
         with browser(guarded) as elsewhere:  # another browser at the same address
-            for _ in range(OF_BOTH + 1):
+            for _ in range(PAIR_LIMIT + 1):
                 elsewhere.post("/login", data=wrong)
             assert elsewhere.post("/login", data=right).status_code == 429
         assert client.post("/login", data=right).status_code == 303

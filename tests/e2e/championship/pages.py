@@ -1,4 +1,4 @@
-"""What stands on the desk's pages, read in a browser; and pictures of them, where somebody wants to look."""
+"""Reads the desk's pages in a browser, and takes pictures of them if requested."""
 
 import io
 import os
@@ -45,18 +45,18 @@ READ_OUT: Final = """() => [...document.querySelectorAll("section.ceremony detai
 
 
 def number(text: str) -> int:
-    """Read a number as the desk writes it: with a minus of its own, a dash for none, and words after it."""
+    """Parse a number as the desk writes it: with a typographic minus, a dash for none, and perhaps words after it."""
     word = text.split("/", maxsplit=1)[0].split(maxsplit=1)[0].replace("\N{MINUS SIGN}", "-")
     return 0 if word == "–" else int(word)
 
 
 def exact(text: str) -> Fraction:
-    """Read a fraction, as it is said where a sum is shown rounded."""
+    """Parse the exact fraction that accompanies a rounded sum."""
     return Fraction(text.replace("\N{MINUS SIGN}", "-").replace("\N{FRACTION SLASH}", "/").replace(" ", ""))
 
 
 def standings_on(page: Page, address: str) -> dict[tuple[str, str], Standing]:
-    """Return the lines of all pages of a ranking, by stage and section, and player."""
+    """Return the lines of all pages of a ranking, by stage and section, then player."""
     found, group = {}, ""
     for row in (row for part in each_page(page, address) for row in part.evaluate(ROWS)):
         if isinstance(row, str):
@@ -69,7 +69,7 @@ def standings_on(page: Page, address: str) -> dict[tuple[str, str], Standing]:
 
 
 def seating_on(page: Page, address: str) -> dict[tuple[int, int], dict[str, str]]:
-    """Return who sits where, by round and table, and seat."""
+    """Return the seating by round and table, then seat."""
     found = {}
     for row in (row for part in each_page(page, address) for row in part.evaluate(SEATS_OF)):
         key, *people = row
@@ -97,7 +97,7 @@ def traveller_on(page: Page) -> dict[tuple[int, int, str], tuple[int, int]]:
 
 
 def read_out_on(page: Page) -> list[tuple[int, str, int]]:
-    """Return place, name and IMP of everybody who is read out at the ceremony, in that order."""
+    """Return place, name and IMP of everybody read out at the ceremony, in order."""
     return [
         (int("".join(filter(str.isdigit, title.split("·")[0]))), name, number(imp))
         for title, name, imp in page.evaluate(READ_OUT)
@@ -105,7 +105,7 @@ def read_out_on(page: Page) -> list[tuple[int, str, int]]:
 
 
 def each_page(page: Page, address: str) -> Iterator[Page]:
-    """Open every page of a long list."""
+    """Yield each page of a long list, opened."""
     open_page(page, address)
     others = page.locator("nav[data-key=page-links] a").evaluate_all("(links) => links.map((link) => link.href)")
     yield page
@@ -115,7 +115,7 @@ def each_page(page: Page, address: str) -> Iterator[Page]:
 
 
 def open_page(page: Page, address: str) -> None:
-    """Open a page, which the desk must have."""
+    """Open a page, which must exist."""
     answer = page.goto(address)
     assert answer is not None
     assert answer.ok, f"{address}: {answer.status} {page.locator('body').inner_text()}"
@@ -123,14 +123,14 @@ def open_page(page: Page, address: str) -> None:
 
 @dataclass
 class Photographer:
-    """Takes pictures of pages at each size and in each language, and notes what is broken there."""
+    """Takes pictures of pages in each size and language, and collects broken layout rules."""
 
     folder: Path | None = field(default_factory=lambda: Path(os.environ[PICTURES]) if PICTURES in os.environ else None)
     taken: dict[tuple[str, str], list[Image.Image]] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
 
     def look(self, page: Page, *addresses: str) -> None:
-        """Take pictures of what people open here, if anybody wants to look."""
+        """Take pictures of a page if requested."""
         before = page.viewport_size
         for address in (one.partition("lang=")[0] for one in addresses if self.folder):
             for size, viewport in SIZES.items():
@@ -145,7 +145,7 @@ class Photographer:
             page.set_viewport_size(before)
 
     def develop(self) -> None:
-        """Write a sheet for each size and language, and what is broken."""
+        """Write a contact sheet for each size and language, and the broken layout rules."""
         if self.folder:
             self.folder.mkdir(parents=True, exist_ok=True)
             for (size, language), pictures in self.taken.items():

@@ -1,7 +1,7 @@
-"""The event's arithmetic done again from the rules as they stand on paper, with no code of the product's scoring.
+"""An independent computation of the event's results from the written rules, without the product's scoring code.
 
-A play scores as OEDMC rules 1 and 2 say, and is compared with the same seats of the same deal in the same section: the
-datum is the mean, the difference is turned into IMPs. A final counts a part of the IMPs before, rounded to whole ones.
+A play scores by OEDMC rules 1 and 2, and is compared with the same seats of the same deal in the same section: the
+datum is the mean, and the difference is converted to IMPs. A final carries over part of the earlier IMPs, rounded.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ SEATS: Final = ("east", "south", "west", "north")
 
 @dataclass
 class Play:
-    """One play: who sat there, how it ended, and what arbiters gave and took in it, by player."""
+    """One play: its players, its result, and adjustments by arbiters, by player."""
 
     round: int
     table: int
@@ -27,13 +27,13 @@ class Play:
     players: dict[str, str]
     ended: dict[str, Any]
     at_table: dict[str, int]
-    """False hu, by seat: who sat there has paid."""
+    """False hu by seat, paid by the player who sat there."""
     ruled: dict[str, int] = field(default_factory=dict)
     """Fines from the desk, by player."""
 
     @property
     def fines(self) -> dict[str, int]:
-        """Return what each player is fined."""
+        """Return the fines of each player."""
         found = Counter(self.ruled)
         found.update({self.players[seat]: imp for seat, imp in self.at_table.items()})
         return found
@@ -45,7 +45,7 @@ class Play:
 
 
 def played(round_: int, table: int, deal: int, section: str, players: Mapping[str, str], ended: ScriptedPlay) -> Play:
-    """Return a play that ended as its table's people meant it."""
+    """Return a play that ended as scripted for its table."""
     said = {"win": ended.win, "winners": dict(ended.winners), "discarder": ended.discarder}
     at_table = {str(seat): imp for seat, imp in ended.false_hu.items()}
     return Play(round_, table, deal, section, dict(players), said, at_table)
@@ -53,16 +53,16 @@ def played(round_: int, table: int, deal: int, section: str, players: Mapping[st
 
 @dataclass(frozen=True)
 class Line:
-    """What one play is worth for one player."""
+    """The result of one play for one player."""
 
     points: int
     datum: Fraction
     imp: int
-    """Fines deducted."""
+    """IMPs, with fines deducted."""
 
 
 def lines_of(plays: Iterable[Play]) -> dict[tuple[int, int, str], Line]:
-    """Return what each play is worth, by round, table and player."""
+    """Return the result of each play, by round, table and player."""
     same: dict[tuple[int, str], list[Play]] = defaultdict(list)
     for one in plays:
         same[one.deal, one.section].append(one)
@@ -90,7 +90,7 @@ class Standing:
 
 
 def standings(plays: Iterable[Play], before: Mapping[str, int]) -> dict[str, Standing]:
-    """Rank everybody who plays. `before`: what they bring."""
+    """Return the standings of all players. `before` has the IMPs carried over."""
     listed = [*plays]
     imps, fines, counts = defaultdict[str, int](int, before), defaultdict[str, int](int), defaultdict[str, int](int)
     for (_, _, who), line in lines_of(listed).items():
@@ -106,13 +106,13 @@ def standings(plays: Iterable[Play], before: Mapping[str, int]) -> dict[str, Sta
 
 
 def part(imp: int, of: Fraction) -> int:
-    """Return a part of some IMPs in whole ones; halves are rounded away from zero."""
+    """Return a fraction of some IMPs as whole IMPs, rounding halves away from zero."""
     size = (2 * abs(imp * of) + 1) // 2
     return int(size) if imp > 0 else -int(size)
 
 
 def cut(sections: Mapping[str, Mapping[str, Standing]], each: int) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return who goes on, with the section, by rank; and who is level with the last of them, and has to stay behind."""
+    """Return the qualifiers with their sections, by rank, and those who tie with the last one but do not qualify."""
     found, left = [], []
     for section, ranked in sections.items():
         order = sorted(ranked, key=lambda who: (ranked[who].place, who))

@@ -1,4 +1,4 @@
-"""What organiser, helpers at the door and arbiters do in their browsers, each with a login of their own."""
+"""What organisers, helpers at the door and arbiters do in their browsers, each with their own account."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,7 +9,7 @@ from tests.e2e.championship.pages import open_page
 from tests.e2e.championship.venue import EVENT, PIN, PROFILE
 
 PASSWORD: Final = "four winds and a dragon"
-"""Of accounts that live as long as a test."""
+"""Password of the accounts of a test."""
 
 ROLES: Final = {"olga": "organiser", "tao": "table_arbiter"}
 HEAD: Final = "anne"
@@ -17,10 +17,10 @@ PHONE: Final = {"width": 390, "height": 844}
 
 
 class Person:
-    """Somebody with a browser."""
+    """A person with a browser."""
 
     def __init__(self, browser: Browser, desk: str, name: str = "", *, phone: bool = False) -> None:
-        """`name`: of the account; empty: somebody without one."""
+        """Open a browser. `name` is that of the account; empty for none."""
         size = {"viewport": PHONE, "has_touch": True} if phone else {"viewport": {"width": 1280, "height": 900}}
         self.context: BrowserContext = browser.new_context(locale="en-GB", ignore_https_errors=True, **size)
         self.page: Page = self.context.new_page()
@@ -41,23 +41,23 @@ class Person:
         return f"{self.desk}{path}{'&' if '?' in path else '?'}lang=en"
 
     def press(self, button: str) -> None:
-        """Press a button and wait for the page that comes of it."""
+        """Press a button and wait for the resulting page."""
         with self.page.expect_navigation():
             self.page.get_by_role("button", name=button, exact=True).click()
 
     def fill(self, **fields: str) -> None:
-        """Fill fields of the form that is asked for, by their names."""
+        """Fill fields of a form, by name."""
         for name, text in fields.items():
             self.page.locator(f"[name={name}]:visible").first.fill(text)
 
     def done(self) -> None:
-        """See that the desk has done it."""
+        """Assert that the desk reports success."""
         expect(self.page.locator("#problem")).to_have_count(0)
         expect(self.page.locator("#done")).to_be_visible()
 
 
 def make_accounts(browser: Browser, desk: str, link: str) -> None:
-    """Open the first head arbiter's link, and make an account for everybody else."""
+    """Create the first head arbiter by the link, and accounts for all others."""
     head = Person(browser, desk)
     head.page.goto(f"{link}{'&' if '?' in link else '?'}lang=en")
     head.fill(full="Anne Arbiter", name=HEAD, password=PASSWORD)
@@ -75,7 +75,7 @@ def make_accounts(browser: Browser, desk: str, link: str) -> None:
 
 
 def set_event_up(organiser: Person, listed: str) -> None:
-    """Go through *Set-up* from top to bottom: two sections, a final of sixteen with two thirds carried over."""
+    """Go through *Set-up*: two sections, and a final of sixteen with two thirds carried over."""
     organiser.go("setup")
     organiser.fill(name=EVENT, title="Tournoi international de Lille 2026")
     organiser.page.locator("[name=profile]").select_option(PROFILE)
@@ -105,7 +105,7 @@ def set_event_up(organiser: Person, listed: str) -> None:
 
 
 def save(person: Person, action: str, *, keeps: bool = True) -> None:
-    """Press the button of a step, and see that it was done."""
+    """Press the button of a step, and assert that it succeeded."""
     with person.page.expect_navigation():
         person.page.locator(f"button[value={action}]").first.click()
     if keeps:
@@ -113,14 +113,14 @@ def save(person: Person, action: str, *, keeps: bool = True) -> None:
 
 
 def set_pin(head: Person) -> None:
-    """Set the arbiters' PIN."""
+    """Set the PIN of the arbiters."""
     head.go("pairing?new=1")
     head.fill(pin=PIN, pin_again=PIN)
     head.press("Set PIN")
 
 
 def check_in(helper: Person, names: Iterable[str], absent: Iterable[str]) -> None:
-    """Say at the door of everybody whether they are here, each found by name."""
+    """Check everybody in or mark them absent at the door, searching each by name."""
     gone = set(absent)
     helper.go("checkin")
     for name in names:
@@ -132,7 +132,7 @@ def check_in(helper: Person, names: Iterable[str], absent: Iterable[str]) -> Non
 
 
 def change_who_plays(organiser: Person, reason: str, enter: str = "", leave: str = "") -> None:
-    """Seat again what is not yet played: who was noted absent is ticked already."""
+    """Replan the remaining plays; players marked absent are ticked already."""
     organiser.go("players")
     if enter:
         organiser.page.get_by_label("New players").fill(enter)
@@ -146,7 +146,7 @@ def change_who_plays(organiser: Person, reason: str, enter: str = "", leave: str
 
 
 def rule(arbiter: Person, path: str, reason: str, **fields: str) -> str:
-    """Fill the form of a ruling, look at whom it moves, publish it; return its id."""
+    """Fill in a ruling, view its effect and publish it; return its id."""
     arbiter.go(f"rulings/new?{path}")
     form = arbiter.page.locator("#ruling")
     for name, text in {**fields, "reason": reason}.items():

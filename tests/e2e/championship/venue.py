@@ -1,7 +1,7 @@
 """The venue: the command that serves set-up, the scorer with its broker and desk, and sixteen simulated tables.
 
-The tables are those of `tests/chaos/tables.py`: real programs and connections, with people who act a script at many
-times the speed of people. A hall has breaks: people play some rounds, and wait until they are called.
+The tables are those of `tests/chaos/tables.py`: real programs and connections, with people who act out a script much
+faster than real ones. There are breaks: people play some rounds, and then wait.
 """
 
 import random
@@ -32,17 +32,17 @@ TABLES: Final = range(1, 17)
 TABLES_EACH: Final = 8
 """Tables in one process."""
 SPEED: Final = 12
-"""How much faster than the clock people are."""
+"""How many times faster than real people the simulated ones are."""
 LONGEST_S: Final = 300.0
 STAGE_S: Final = 3 * LONGEST_S
-"""For all plays of a stage."""
+"""Time limit for all plays of a stage, in seconds."""
 
 Place = tuple[int, int]
 """Round and table."""
 
 
 def drawn_plays(rounds: int, chance: random.Random) -> dict[Place, ScriptedPlay]:
-    """Draw how each play ends that may take place, trays laid wrongly and false hu included."""
+    """Draw the course of each possible play, including wrongly laid trays and false hu."""
     rules = load_mcr(PROFILE)
     nobody = dict.fromkeys(SEATS, "")
     return {
@@ -53,7 +53,7 @@ def drawn_plays(rounds: int, chance: random.Random) -> dict[Place, ScriptedPlay]
 
 
 class Venue:
-    """The processes of one event, in folders of its own."""
+    """The processes of one event, in their own folders."""
 
     def __init__(self, base: Path, leaving: ExitStack) -> None:
         self.folder, self._devices, self._leaving = base / "event", base / "devices", leaving
@@ -65,7 +65,7 @@ class Venue:
         self._tables: list[DemoProcess] = []
 
     def explained(self) -> AbstractContextManager[None]:
-        """Wait for something: where it does not come, scorer and tables say what they wait for themselves."""
+        """Wait within this context. If the wait fails, scorer and tables print what they wait for."""
         return explained(lambda: self.log, [self._served] if self._served else [], self._tables)
 
     def _said(self, who: str, line: str) -> None:
@@ -79,14 +79,14 @@ class Venue:
         return self._served
 
     def open_set_up(self) -> str:
-        """Serve the pages of a new event; return the link for the first head arbiter."""
+        """Serve the set-up of a new event; return the link for the first head arbiter."""
         served = self._serve("set-up", "event", "desk", str(self.folder), "--desk-port", "0")
         self.desk = served.wait_for(r"^Set-up: (\S+)setup", LONGEST_S)
         served.wait_for("^No accounts yet", LONGEST_S)
         return (self.folder / "first-link.txt").read_text(encoding="utf-8").strip()
 
     def start_scorer(self, kind: Kind) -> None:
-        """Copy keys between the tables' devices and the event, and start the scorer."""
+        """Exchange keys between the tables' devices and the event, and start the scorer."""
         self._devices.mkdir()
         certificates = Certificates.ensure(self.folder)
         listed = [listed_device(self._devices, table) for table in TABLES]
@@ -99,7 +99,7 @@ class Venue:
         self._port = int(scorer.wait_for(r"^Broker: .* port (\d+)", LONGEST_S))
 
     def switch_on(self) -> None:
-        """Switch all tables on; nobody plays yet."""
+        """Switch on all tables; nobody plays yet."""
         origin = time.monotonic_ns()
         for table in TABLES:
             write_kiosk(self._devices, table, self._port, self.folder, name=EVENT)
@@ -112,7 +112,7 @@ class Venue:
             self._leaving.callback(tables.stop)
 
     def let_play(self, plays: dict[Place, ScriptedPlay], rounds: Iterable[int]) -> None:
-        """Let people play these rounds, and then have a break."""
+        """Let people play these rounds, and then take a break."""
         here = set(rounds)
         for table in TABLES:
             course = tuple(one for (round_, at), one in plays.items() if at == table and round_ in here)

@@ -1,4 +1,4 @@
-"""Asks `homologue deal` as an organiser does, in this process, and keeps small lists of deals."""
+"""Run `homologue deal` in this process, and make small lists of deals and sets."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,14 +26,14 @@ def ask(*arguments: object) -> Result:
 
 
 def done(*arguments: object) -> str:
-    """Run a command that must end well and say nothing on standard error; return what it says."""
+    """Run a command that must succeed and write nothing to standard error; return its output."""
     result = ask(*arguments)
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     return result.stdout
 
 
 def refused(*arguments: object) -> list[str]:
-    """Run a command that must be refused; return each refusal as "code: text"."""
+    """Run a command that must be refused; return each error as "code: text"."""
     result = ask(*arguments)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
     sentences = [line.removeprefix("homologue: ").rpartition(" [")[0] for line in result.stderr.splitlines()]
@@ -46,7 +46,7 @@ def codes(*arguments: object) -> list[str]:
 
 
 def made(number: int) -> Deal:
-    """Return a deal, always the same."""
+    """Return the deal with this number, the same each time."""
     return new_deal(number, SEATS[number % 4], SEATS[-number % 4], Random(number))
 
 
@@ -63,7 +63,7 @@ def rows_of(*deals: Deal) -> Rows:
 
 
 def csv_file(path: Path, rows: Sequence[Sequence[str]], delimiter: str = ",") -> Path:
-    """Write a list."""
+    """Write rows as CSV; return the path."""
     path.write_text("".join(delimiter.join(row) + "\r\n" for row in rows), encoding="utf-8")
     return path
 
@@ -75,17 +75,17 @@ def set_rows(seed: int = 1) -> Rows:
 
 
 def sets_of(folder: Path) -> dict[int, SetFaces]:
-    """Return the sets of a folder, opened."""
+    """Return the sets of a folder, decrypted."""
     return Opener(folder).plain(read_registry(folder))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
+    """Return the content of each file in a folder."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.exists() else {}
 
 
 def put(line: int, column: int, cell: str) -> Callable[[Rows], None]:
-    """Return what puts a cell into a list, by the line as people count it."""
+    """Return a change that writes a cell into a list; lines are counted from 1."""
 
     def change(rows: Rows) -> None:
         rows[line - 1][column] = cell

@@ -1,4 +1,4 @@
-"""A draw as two people make it, asked for as an organiser does."""
+"""A draw by two people, made with the commands."""
 
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ VALUE: Final = "9f3c"
 
 
 def announce(folder: Path, *more: object, deals: int = 4, beacon: tuple[str, ...] = ()) -> str:
-    """Announce a draw of the event `cup`; return the hash that is to be published."""
+    """Announce a draw of the event `cup`; return the hash to be published."""
     people = [f"--person={name}={words_hash(words)}" for name, words in WORDS.items()]
     value = ("--beacon", *beacon) if beacon else ()
     told = done("draw", "announce", "--event", "cup", "--deals", deals, *people, *value, *more, folder)
@@ -23,7 +23,7 @@ def announce(folder: Path, *more: object, deals: int = 4, beacon: tuple[str, ...
 
 
 def say(folder: Path, *words: str, value: str = "") -> Result:
-    """Say words, one after the other; those of everybody, unless told otherwise."""
+    """Enter words at the prompts, by default those of all people."""
     said = words or tuple(WORDS.values())
     arguments = ["deal", "draw", "make", str(folder), "--beacon-value", value]
     return CliRunner().invoke(homologue, arguments, input="".join(f"{one}\n" for one in said))

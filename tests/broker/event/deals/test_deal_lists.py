@@ -1,4 +1,4 @@
-"""Deals from a list: taken as a whole, or refused with every line that is wrong."""
+"""Lists of deals are imported as a whole, or refused with each faulty line."""
 
 import json
 from collections.abc import Callable
@@ -14,20 +14,20 @@ from tests.broker.event.deals.asking import HEADING, Rows, codes, contents, csv_
 
 
 def as_listed(*numbers: int) -> list[dict[str, Any]]:
-    """Return deals as JSON has them."""
+    """Return deals as entries of a JSON list."""
     records = (DealRecord(n, n, made(n).prevalent_wind, made(n).dealer, dict(made(n).faces)) for n in numbers)
     return msgspec.json.decode(msgspec.json.encode(list(records)), type=list[dict[str, Any]])
 
 
 def take(tmp_path: Path, rows: Rows) -> list[str]:
-    """Return the refusals of a CSV list; nothing may be written."""
+    """Import a CSV list that must be refused, writing nothing; return the errors."""
     said = refused("import", csv_file(tmp_path / "list.csv", rows), tmp_path / "cup", "--event", "cup")
     assert contents(tmp_path / "cup") == {}
     return said
 
 
 def take_json(tmp_path: Path, listed: object) -> list[str]:
-    """Return the refusals of a JSON list; nothing may be written."""
+    """Import a JSON list that must be refused, writing nothing; return the errors."""
     path = tmp_path / "list.json"
     path.write_text(json.dumps(listed))
     said = refused("import", path, tmp_path / "cup", "--event", "cup")
@@ -36,7 +36,7 @@ def take_json(tmp_path: Path, listed: object) -> list[str]:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_list_is_taken_in_with_a_commitment(tmp_path: Path, delimiter: str) -> None:
+def test_an_imported_list_is_saved_with_a_commitment(tmp_path: Path, delimiter: str) -> None:
     path = csv_file(tmp_path / "list.csv", rows_of(made(2), made(1)), delimiter)
     done("import", path, tmp_path / "cup", "--event", "cup")
     assert [deal.deal() for deal in read_deals(tmp_path / "cup")] == [made(1), made(2)]
@@ -44,7 +44,7 @@ def test_a_list_is_taken_in_with_a_commitment(tmp_path: Path, delimiter: str) ->
     done("reveal", tmp_path / "cup", "--output", tmp_path / "revealed.json")
 
 
-def test_a_list_may_be_written_as_spreadsheets_do(tmp_path: Path) -> None:
+def test_a_list_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     heading, *lines = rows_of(made(1))
     untidy = [[name.upper() for name in heading], [f" {cell.upper()} " for cell in lines[0]], [""], *lines[1:]]
     path = csv_file(tmp_path / "list.csv", untidy)
@@ -59,14 +59,14 @@ def test_columns_may_come_in_any_order(tmp_path: Path) -> None:
     assert [deal.deal() for deal in read_deals(tmp_path / "cup")] == [made(1)]
 
 
-def test_the_set_is_that_of_the_list_or_of_the_deals_number(tmp_path: Path) -> None:
+def test_a_deal_without_a_set_number_uses_the_set_with_its_own_number(tmp_path: Path) -> None:
     sets = ["set", *["7"] * 4, *[""] * 4]
     rows = [[*row, cell] for row, cell in zip(rows_of(made(1), made(2)), sets, strict=True)]
     done("import", csv_file(tmp_path / "list.csv", rows), tmp_path / "cup", "--event", "cup")
     assert [deal.set for deal in read_deals(tmp_path / "cup")] == [7, 2]
 
 
-def test_json_is_taken_as_deals_json_has_it_but_for_its_salts(tmp_path: Path) -> None:
+def test_deals_json_is_imported_without_its_salts(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 3, "--sets", "7-9", tmp_path / "one")
     done("import", tmp_path / "one" / "deals.json", tmp_path / "two", "--event", "cup")
     one, two = read_deals(tmp_path / "one"), read_deals(tmp_path / "two")
@@ -76,7 +76,7 @@ def test_json_is_taken_as_deals_json_has_it_but_for_its_salts(tmp_path: Path) ->
 
 
 def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
-    """Return a list with something wrong; line 2 is east's of the first deal."""
+    """Return a list with a mistake. Line 2 is east's tray of the first deal."""
     rows = [list(row) for row in rows_of(*(made(number) for number in numbers or (1,)))]
     change(rows)
     return rows
@@ -88,8 +88,8 @@ def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
         (put(3, 3, "up"), "seat_unknown: line 3: seat is 'up'; it must be one of east, south, west, north"),
         (put(3, 1, ""), "seat_unknown: line 3: prevalent_wind is ''; it must be one of east, south, west, north"),
         (put(3, 2, "E"), "seat_unknown: line 3: dealer is 'e'; it must be one of east, south, west, north"),
-        (put(3, 4, "0z"), "not_a_tile: line 3, tile 1: '0z' is none"),
-        (put(3, 37, "8z"), "not_a_tile: line 3, tile 34: '8z' is none"),
+        (put(3, 4, "0z"), "not_a_tile: line 3, tile 1: '0z' is not a tile"),
+        (put(3, 37, "8z"), "not_a_tile: line 3, tile 34: '8z' is not a tile"),
         (put(3, 37, ""), "not_a_tile: line 3, tile 34: missing"),
         (lambda rows: rows[2].pop(), "line_incomplete: fields in line 3: 37; in the header: 38"),
         (lambda rows: rows[2].append("1m"), "line_incomplete: fields in line 3: 39; in the header: 38"),
@@ -98,18 +98,18 @@ def changed(change: Callable[[Rows], Any], *numbers: int) -> Rows:
         (lambda rows: rows.append(rows[2]), "deal_twice: line 6: deal 1 has a tray for south in line 3"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_its_line(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
+def test_each_mistake_is_reported_with_its_line(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
     assert take(tmp_path, changed(change)) == [said]
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "10000", "1.5", "x", "", "１", "9" * 5000])
-def test_a_deals_number_is_one_that_a_table_can_be_told(tmp_path: Path, number: str) -> None:
+def test_a_deal_number_outside_1_to_9999_is_refused(tmp_path: Path, number: str) -> None:
     rows = [[number, *row[1:]] if at else row for at, row in enumerate(rows_of(made(1)))]
     said = f"number_wrong: line {{}}: deal is {number[:20]!r}; it must be a number from 1 to 9999"
     assert take(tmp_path, rows) == [said.format(line) for line in (2, 3, 4, 5)]
 
 
-def test_five_of_a_tile_are_named_by_deal_and_lines(tmp_path: Path) -> None:
+def test_a_wrong_number_of_a_tile_is_reported_with_deal_and_lines(tmp_path: Path) -> None:
     rows = rows_of(made(3))
     rows[1][4], rows[1][5] = "1m", "1m"
     counted = [tile for row in rows[1:] for tile in row[4:]]
@@ -124,7 +124,7 @@ def order(face: str) -> tuple[str, str]:
     return face[1], face[0]
 
 
-def test_a_deal_listed_twice_is_named_tray_by_tray(tmp_path: Path) -> None:
+def test_a_deal_listed_twice_is_reported_for_each_tray(tmp_path: Path) -> None:
     again = rows_of(made(1))[1:]
     assert take(tmp_path, [*rows_of(made(1), made(2)), *again]) == [
         f"deal_twice: line {line}: deal 1 has a tray for {seat} in line {line - 8}"
@@ -132,7 +132,7 @@ def test_a_deal_listed_twice_is_named_tray_by_tray(tmp_path: Path) -> None:
     ]
 
 
-def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     def change(rows: Rows) -> None:
         rows[1][0:6] = ["01", "up", "down", "left", "?", "0x"]
         rows[7].pop()
@@ -142,8 +142,8 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         "seat_unknown: line 2: prevalent_wind is 'up'; it must be one of east, south, west, north",
         "seat_unknown: line 2: dealer is 'down'; it must be one of east, south, west, north",
         "seat_unknown: line 2: seat is 'left'; it must be one of east, south, west, north",
-        "not_a_tile: line 2, tile 1: '?' is none",
-        "not_a_tile: line 2, tile 2: '0x' is none",
+        "not_a_tile: line 2, tile 1: '?' is not a tile",
+        "not_a_tile: line 2, tile 2: '0x' is not a tile",
         "line_incomplete: fields in line 8: 37; in the header: 38",
         "deal_twice: line 13: deal 3 has a tray for south in line 11",
         "seat_missing: deal 3: the line for north is missing",
@@ -158,11 +158,11 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         (lambda rows: rows.clear(), f"there is no column {', '.join(HEADING)}"),
     ],
 )
-def test_a_heading_that_does_not_fit_is_named(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
+def test_a_wrong_heading_is_refused(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
     assert take(tmp_path, changed(change)) == [f"heading_wrong: list.csv, line 1: {said}"]
 
 
-def test_a_list_of_nothing_is_none(tmp_path: Path) -> None:
+def test_an_empty_list_is_refused(tmp_path: Path) -> None:
     assert take(tmp_path, rows_of()) == ["no_deal: list.csv contains no deals"]
     assert take_json(tmp_path, []) == ["no_deal: list.json contains no deals"]
 
@@ -177,13 +177,13 @@ def test_a_list_of_nothing_is_none(tmp_path: Path) -> None:
         (b'"' + b"x" * 200_000 + b'"', "malformed"),
     ],
 )
-def test_rubbish_is_refused(tmp_path: Path, written: bytes, code: str) -> None:
+def test_a_file_that_is_not_a_list_is_refused(tmp_path: Path, written: bytes, code: str) -> None:
     path = tmp_path / "list.csv"
     path.write_bytes(written)
     assert codes("import", path, tmp_path / "cup", "--event", "cup") == [code]
 
 
-def test_what_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
+def test_a_line_that_is_not_text_is_reported_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_bytes(b"deal,seat\n1,east\n2,\x01st\n")
     assert refused("import", path, tmp_path / "cup", "--event", "cup") == [
@@ -192,20 +192,20 @@ def test_what_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["list.csv", "list.json"])
-def test_a_huge_file_is_not_read(tmp_path: Path, name: str) -> None:
+def test_a_huge_file_is_refused(tmp_path: Path, name: str) -> None:
     with (tmp_path / name).open("wb") as file:
         file.truncate(file_io.MAX_FILE_BYTES + 1)
     assert codes("import", tmp_path / name, tmp_path / "cup", "--event", "cup") == ["too_large"]
 
 
-def test_more_lines_than_deals_can_have_are_not_read(tmp_path: Path) -> None:
+def test_a_list_longer_than_all_possible_deals_is_refused(tmp_path: Path) -> None:
     path = csv_file(tmp_path / "list.csv", [rows_of()[0], *[["x"]] * (file_io.MAX_CSV_LINES + 1)])
     assert codes("import", path, tmp_path / "cup", "--event", "cup") == ["too_large"]
     (tmp_path / "list.json").write_text("[" + "0," * 10_000 + "0]")
     assert codes("import", tmp_path / "list.json", tmp_path / "cup", "--event", "cup") == ["too_large"]
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     said = f"file_missing: {tmp_path / 'no.csv'}: there is no such file"
     assert refused("import", tmp_path / "no.csv", tmp_path / "cup", "--event", "cup") == [said]
 
@@ -213,13 +213,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "written", [b"", b"{}", b"[", b"[" * 100_000, b"null", b'["', b"\xff", b"9" * 5000, b'[{"number": 1, "number": 2}]']
 )
-def test_rubbish_in_json_is_refused(tmp_path: Path, written: bytes) -> None:
+def test_malformed_json_is_refused(tmp_path: Path, written: bytes) -> None:
     path = tmp_path / "list.json"
     path.write_bytes(written)
     assert codes("import", path, tmp_path / "cup", "--event", "cup") == ["malformed"]
 
 
-def test_every_deal_of_a_json_list_that_is_wrong_is_named_by_its_place(tmp_path: Path) -> None:
+def test_each_wrong_deal_of_a_json_list_is_reported_with_its_position(tmp_path: Path) -> None:
     listed = as_listed(1, 2, 3)
     listed[0]["dealer"] = "up"
     listed[2]["number"] = 0
@@ -229,14 +229,14 @@ def test_every_deal_of_a_json_list_that_is_wrong_is_named_by_its_place(tmp_path:
     ]
 
 
-def test_trays_of_a_json_list_are_counted(tmp_path: Path) -> None:
+def test_incomplete_deals_of_a_json_list_are_reported(tmp_path: Path) -> None:
     listed = as_listed(1, 1, 2)
     last = listed[2]["faces"]["south"].pop()
     listed[1]["faces"]["west"][0] = "0z"
     gone = made(1).faces["west"][0]
     assert take_json(tmp_path, listed) == [
         "deal_twice: deal 1 is listed 2 times",
-        "not_a_deal: deal 1: '0z' is no tile",
+        "not_a_deal: deal 1: '0z' is not a tile",
         f"not_a_deal: deal 1: 3 of {gone}, not 4",
         "not_a_deal: deal 2: south has 33 tiles, not 34",
         f"not_a_deal: deal 2: 3 of {last}, not 4",

@@ -1,4 +1,4 @@
-"""A draw is announced, its words are said, its deals are sealed; what is cut short is gone on with, and shows."""
+"""Draws are announced, their words entered and their deals sealed; changes are detected, and interruptions resumed."""
 
 import json
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from tests.broker.event.deals.asking import ask, codes, contents, done, refused
 from tests.broker.event.deals.draws import BEACON, VALUE, WORDS, announce, drawn, say
 
 Json = Any
-"""What `json` reads: of any shape."""
+"""Any JSON value."""
 
 SECRET = {words for said in WORDS.values() for words in said.split() if len(words) > 3}
 
 
 def leaks(folder: Path) -> list[str]:
-    """Return the files in which words, salts or a run of faces stand in plain."""
+    """Return the files that contain words, salts or a sequence of faces unencrypted."""
     runs = [f'"{one}","{other}"' for one in KINDS for other in KINDS]
     found = []
     for name, content in contents(folder).items():
@@ -36,7 +36,7 @@ def leaks(folder: Path) -> list[str]:
     return found
 
 
-def test_the_deals_of_a_draw_are_sealed_committed_to_and_those_of_the_words(tmp_path: Path) -> None:
+def test_drawn_deals_are_sealed_committed_to_and_derived_from_the_words(tmp_path: Path) -> None:
     published = announce(tmp_path, beacon=BEACON)
     assert say(tmp_path, value=VALUE).exit_code == 0
     commitment = read_commitment(tmp_path / "commitment.json")
@@ -49,20 +49,20 @@ def test_the_deals_of_a_draw_are_sealed_committed_to_and_those_of_the_words(tmp_
     assert (said.draw.draw, said.draw.words is not None, said.draw.refusal) == (1, True, None)
 
 
-def test_no_file_of_a_draw_shows_words_or_faces_at_any_time(tmp_path: Path) -> None:
+def test_no_file_of_a_draw_ever_contains_words_or_faces(tmp_path: Path) -> None:
     announce(tmp_path)
     assert leaks(tmp_path) == []
     say(tmp_path)
     assert leaks(tmp_path) == []
     assert "draw.key" not in contents(tmp_path)
     done("new", "--event", "cup", "--deals", 1, tmp_path / "plain")
-    assert leaks(tmp_path / "plain") == ["deals.json"]  # the search finds what there is to be found
+    assert leaks(tmp_path / "plain") == ["deals.json"]  # the check does find unencrypted faces
 
 
-def test_words_that_were_changed_are_asked_for_again_and_change_nothing(tmp_path: Path) -> None:
+def test_wrong_words_are_asked_for_again_and_change_nothing(tmp_path: Path) -> None:
     announce(tmp_path)
     before = contents(tmp_path)
-    said = say(tmp_path, "alpha beta delta")  # and nobody says more
+    said = say(tmp_path, "alpha beta delta")  # and no further words are entered
     assert said.exit_code == 1
     assert "these are not the words that Li Wei committed to" in said.output
     assert contents(tmp_path) == before
@@ -70,13 +70,13 @@ def test_words_that_were_changed_are_asked_for_again_and_change_nothing(tmp_path
     assert right.exit_code == 0
 
 
-def test_nothing_that_is_printed_repeats_words(tmp_path: Path) -> None:
+def test_the_output_of_a_draw_never_repeats_words(tmp_path: Path) -> None:
     announce(tmp_path)
     assert [word for word in SECRET if word in say(tmp_path, "alpha nonsense", *WORDS.values()).output] == []
 
 
 @pytest.mark.parametrize("cut", range(6))
-def test_a_draw_that_is_cut_short_anywhere_leaks_nothing_and_comes_to_the_same_deals(
+def test_an_interrupted_draw_leaks_nothing_and_is_resumed_with_the_same_deals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
 ) -> None:
     writers = ["write_registry", "write_private", "write_deals", "publish_commitment", "_write_draws", "seal_deal"]
@@ -98,14 +98,14 @@ def test_a_draw_that_is_cut_short_anywhere_leaks_nothing_and_comes_to_the_same_d
     assert [one.refusal for one in verify_folder(tmp_path).deals] == [None] * 4
 
 
-def test_nobody_can_announce_beside_an_open_draw_or_make_deals_otherwise(tmp_path: Path) -> None:
+def test_an_open_draw_blocks_further_draws_and_other_deals(tmp_path: Path) -> None:
     announce(tmp_path)
     people = f"--person=A={words_hash('x')}"
     assert codes("draw", "announce", "--event", "cup", "--deals", 4, people, tmp_path) == ["draw_open"]
     assert codes("new", "--event", "cup", "--deals", 4, tmp_path) == ["draw_open"]
 
 
-def test_a_draw_that_is_given_up_stays_listed_and_the_next_names_it(tmp_path: Path) -> None:
+def test_an_abandoned_draw_stays_listed_and_the_next_one_refers_to_it(tmp_path: Path) -> None:
     first = announce(tmp_path)
     done("draw", "give-up", tmp_path, "--reason", "Anne has lost her words")
     second = announce(tmp_path)
@@ -121,7 +121,7 @@ def test_a_draw_that_is_given_up_stays_listed_and_the_next_names_it(tmp_path: Pa
     assert (two.hash, "draws_before") == (second, next(code for code, _ in deal_notes(tmp_path) if "draws" in code))
 
 
-def test_two_draws_of_the_same_words_have_other_deals(tmp_path: Path) -> None:
+def test_two_draws_with_the_same_words_have_different_deals(tmp_path: Path) -> None:
     one, two = (drawn(tmp_path / name) for name in ("one", "two"))
     faces = [[Opener(folder).deal(record).faces for record in read_deals(folder)] for folder in (one, two)]
     assert [first == other for first, other in zip(*faces, strict=True)] == [False] * 4
@@ -144,7 +144,7 @@ def altered(folder: Path, change: Callable[[Json], object]) -> None:
         lambda listed: listed[0].update(hash="f" * 64),
     ],
 )
-def test_a_list_of_draws_that_was_changed_is_noticed(tmp_path: Path, change: Callable[[Json], object]) -> None:
+def test_a_changed_list_of_draws_is_detected(tmp_path: Path, change: Callable[[Json], object]) -> None:
     announce(tmp_path)
     done("draw", "give-up", tmp_path, "--reason", "nobody came")
     drawn(tmp_path)
@@ -152,8 +152,8 @@ def test_a_list_of_draws_that_was_changed_is_noticed(tmp_path: Path, change: Cal
     assert refused("verify", tmp_path)[0].startswith("draws_altered: ")
 
 
-def test_a_draw_that_was_taken_out_of_the_list_with_all_before_it_does_not_pass_for_another(tmp_path: Path) -> None:
-    """Whoever begins again from nothing has a first draw with another hash than the one that people saw."""
+def test_a_draw_restarted_from_nothing_does_not_match_the_published_hash(tmp_path: Path) -> None:
+    """A draw started in a new folder has another hash than the one that was published."""
     seen = announce(tmp_path / "one")
     drawn(tmp_path / "two")
     assert codes("verify", tmp_path / "two", "--draw", seen) == ["draw_differs"]
@@ -161,7 +161,7 @@ def test_a_draw_that_was_taken_out_of_the_list_with_all_before_it_does_not_pass_
     assert ask("verify", tmp_path / "two", "--draw", used).exit_code == 0
 
 
-def test_a_draw_without_the_computers_part_can_only_be_given_up(tmp_path: Path) -> None:
+def test_a_draw_without_the_computers_secret_can_only_be_abandoned(tmp_path: Path) -> None:
     announce(tmp_path)
     (tmp_path / "draw.key").unlink()
     assert say(tmp_path).output.splitlines()[-1].endswith(" [draw_secret_missing]")
@@ -175,12 +175,12 @@ def test_a_draw_without_the_computers_part_can_only_be_given_up(tmp_path: Path) 
         (["A=" + "a" * 64, "B=" + "a" * 64], "words_twice"),
     ],
 )
-def test_nobody_adds_what_another_has_added(tmp_path: Path, people: list[str], code: str) -> None:
+def test_two_people_cannot_share_a_name_or_a_hash(tmp_path: Path, people: list[str], code: str) -> None:
     given = [f"--person={one}" for one in people]
     assert codes("draw", "announce", "--event", "cup", "--deals", 2, *given, tmp_path) == [code]
 
 
-def test_a_folder_can_be_drawn_on_a_machine_that_cannot_open_it(tmp_path: Path) -> None:
+def test_deals_can_be_drawn_on_a_machine_that_cannot_open_them(tmp_path: Path) -> None:
     key = done("key", tmp_path / "scorer").strip()
     maker = drawn(tmp_path / "maker", "--seal-for", key)
     assert DEALS_KEY not in contents(maker)
@@ -189,13 +189,13 @@ def test_a_folder_can_be_drawn_on_a_machine_that_cannot_open_it(tmp_path: Path) 
     assert ask("verify", maker).exit_code == 0
 
 
-def test_words_of_ones_own_are_hashed_as_the_document_says() -> None:
+def test_generated_words_have_the_documented_hash() -> None:
     told = done("draw", "words")
     words, hash_ = (line.strip() for line in told.splitlines() if line.startswith("  "))
     assert (len(set(words.split())) > 8, words_hash(words)) == (True, hash_)
 
 
-def test_a_partly_revealed_draw_keeps_its_words(tmp_path: Path) -> None:
+def test_the_words_are_revealed_only_with_all_deals(tmp_path: Path) -> None:
     drawn(tmp_path / "cup")
     done("reveal", tmp_path / "cup", "--deal", 1, "--output", tmp_path / "one.json")
     done("reveal", tmp_path / "cup", "--output", tmp_path / "all.json")
@@ -208,7 +208,7 @@ def leaks_words(file: Path) -> bool:
     return any(word in file.read_text() for word in SECRET)
 
 
-def test_revealed_deals_that_do_not_come_from_the_words_are_named(tmp_path: Path) -> None:
+def test_revealed_deals_that_do_not_come_from_the_words_are_reported(tmp_path: Path) -> None:
     """Even those who make both deals and commitment cannot pass other deals off as drawn."""
     cup = drawn(tmp_path / "cup")
     done("reveal", cup, "--output", tmp_path / "revealed.json")
@@ -226,7 +226,7 @@ def test_red_fives_and_sets_are_drawn_too(tmp_path: Path) -> None:
     assert done("set", "check", tmp_path) == "Each set is whole: 5, 6.\n"
 
 
-def test_words_on_a_page_are_not_shown_elsewhere(tmp_path: Path) -> None:
+def test_words_written_to_a_page_are_not_printed(tmp_path: Path) -> None:
     told = done("draw", "words", "--output", tmp_path / "words.pdf")
     words = zxingcpp.read_barcodes(pypdfium2.PdfDocument(tmp_path / "words.pdf")[0].render(scale=3).to_numpy())[0].text
     assert (told.split()[-1], (tmp_path / "words.pdf").stat().st_mode & 0o077) == (words_hash(words), 0)

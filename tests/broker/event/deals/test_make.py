@@ -1,4 +1,4 @@
-"""New deals are complete, secret, committed to, and made once; with a red five of each suit where riichi is played."""
+"""New deals are complete, secret, committed to, and made only once; those for riichi have a red five in each suit."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def planned(folder: Path) -> list[tuple[str, str, int]]:
     return [(deal.prevalent_wind, deal.dealer, deal.set) for deal in read_deals(folder)]
 
 
-def test_new_deals_are_numbered_whole_and_all_different(tmp_path: Path) -> None:
+def test_new_deals_are_numbered_complete_and_all_different(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 5, tmp_path)
     found = read_deals(tmp_path)
     assert [deal.number for deal in found] == [1, 2, 3, 4, 5]
@@ -45,7 +45,7 @@ def test_two_events_never_get_the_same_deals(tmp_path: Path) -> None:
     assert read_deals(tmp_path / "one")[0].faces != read_deals(tmp_path / "two")[0].faces
 
 
-def test_as_it_comes_every_seat_deals_once_in_every_prevalent_wind(tmp_path: Path) -> None:
+def test_by_default_every_seat_deals_once_in_every_prevalent_wind(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 17, tmp_path)
     assert planned(tmp_path) == [
         *((wind, seat, 4 * at + on + 1) for at, wind in enumerate(SEATS) for on, seat in enumerate(SEATS)),
@@ -53,7 +53,7 @@ def test_as_it_comes_every_seat_deals_once_in_every_prevalent_wind(tmp_path: Pat
     ]
 
 
-def test_winds_dealers_and_sets_are_taken_in_turn_as_told(tmp_path: Path) -> None:
+def test_winds_dealers_and_sets_are_taken_in_turn_from_the_options(tmp_path: Path) -> None:
     told = ("--prevalent-winds", "south, West", "--dealers", "north", "--sets", "7-8,3")
     done("new", "--event", "cup", "--deals", 4, *told, tmp_path)
     assert planned(tmp_path) == [
@@ -74,13 +74,13 @@ def test_winds_dealers_and_sets_are_taken_in_turn_as_told(tmp_path: Path) -> Non
         *(("--deals", count) for count in ("0", "10000", "x")),
     ],
 )
-def test_an_option_that_means_nothing_is_refused_with_its_use(tmp_path: Path, told: tuple[str, str]) -> None:
+def test_an_invalid_option_value_is_refused(tmp_path: Path, told: tuple[str, str]) -> None:
     result = ask("new", "--event", "cup", "--deals", 1, *told, tmp_path / "new")
     assert (result.exit_code, (tmp_path / "new").exists()) == (2, False)
     assert f"Invalid value for '{told[0]}'" in result.stderr
 
 
-def test_secrets_are_for_their_owner_and_the_commitment_for_everybody(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_secrets_and_everybody_the_commitment(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
     assert {path.name: oct(mode(path)) for path in tmp_path.iterdir()} == {
         "deals.json": "0o600",
@@ -89,7 +89,7 @@ def test_secrets_are_for_their_owner_and_the_commitment_for_everybody(tmp_path: 
     }
 
 
-def test_the_commitment_holds_no_face_and_no_salt(tmp_path: Path) -> None:
+def test_the_commitment_contains_no_face_and_no_salt(tmp_path: Path) -> None:
     said = done("new", "--event", "cup", "--deals", 2, tmp_path)
     public = (tmp_path / "commitment.json").read_text()
     assert [
@@ -103,7 +103,7 @@ def test_every_deal_has_a_salt_of_its_own(tmp_path: Path) -> None:
     assert len({deal.salt for deal in read_deals(tmp_path)}) == 9
 
 
-def test_asked_twice_the_first_deals_stay(tmp_path: Path) -> None:
+def test_existing_deals_are_not_replaced(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
     before = contents(tmp_path)
     assert codes("new", "--event", "cup", "--deals", 3, tmp_path) == ["deals_exist"]
@@ -118,25 +118,25 @@ def test_a_commitment_without_its_deals_is_not_replaced(tmp_path: Path) -> None:
     assert sorted(contents(tmp_path)) == ["commitment.json", "event.toml"]
 
 
-def test_sets_that_are_there_are_used(tmp_path: Path) -> None:
+def test_existing_sets_are_used(tmp_path: Path) -> None:
     done("set", "new", tmp_path, "--set", "1-3")
     before = contents(tmp_path)
     done("new", "--event", "cup", "--deals", 3, tmp_path)
     assert contents(tmp_path)["sets.json"] == before["sets.json"]
 
 
-def test_deals_are_not_made_for_sets_that_are_not_there(tmp_path: Path) -> None:
+def test_deals_are_not_made_for_missing_sets(tmp_path: Path) -> None:
     done("set", "new", tmp_path, "--set", "2")
     assert codes("new", "--event", "cup", "--deals", 3, tmp_path) == ["set_unknown", "set_unknown"]
     assert sorted(contents(tmp_path)) == ["sets.json"]
 
 
-def test_more_deals_than_set_numbers_need_to_be_told_their_sets(tmp_path: Path) -> None:
+def test_more_deals_than_set_numbers_require_the_sets_option(tmp_path: Path) -> None:
     assert codes("new", "--event", "cup", "--deals", 100, tmp_path / "new") == ["set_not_said"]
     assert contents(tmp_path / "new") == {}
 
 
-def test_the_event_is_that_of_its_folder(tmp_path: Path) -> None:
+def test_deals_belong_to_the_event_of_their_folder(tmp_path: Path) -> None:
     (tmp_path / "event.toml").write_text('name = "cup"\ntitle = "A cup"\n')
     assert codes("new", "--event", "cap", "--deals", 1, tmp_path) == ["other_event"]
     done("new", "--deals", 1, tmp_path)
@@ -147,7 +147,7 @@ def test_the_event_is_that_of_its_folder(tmp_path: Path) -> None:
     ("event", "code"),
     [((), "event_not_said"), (("--event", "A Cup"), "bad_event_name"), (("--event", ""), "bad_event_name")],
 )
-def test_an_event_needs_a_name(tmp_path: Path, event: tuple[str, ...], code: str) -> None:
+def test_a_valid_event_name_is_required(tmp_path: Path, event: tuple[str, ...], code: str) -> None:
     assert codes("new", *event, "--deals", 1, tmp_path / "new") == [code]
     assert contents(tmp_path / "new") == {}
 
@@ -158,7 +158,7 @@ def test_an_event_that_cannot_be_read_is_refused(tmp_path: Path, written: bytes)
     assert codes("new", "--deals", 1, tmp_path) == ["bad_event"]
 
 
-def test_the_scorer_plays_from_what_is_made(tmp_path: Path) -> None:
+def test_the_scorer_can_open_new_deals(tmp_path: Path) -> None:
     named: Plan = plan()
     save_event(tmp_path, named, deals(), registry())
     (tmp_path / "deals.json").unlink()
@@ -168,11 +168,13 @@ def test_the_scorer_plays_from_what_is_made(tmp_path: Path) -> None:
 
 
 class CutError(BaseException):
-    """The power went."""
+    """A simulated power cut."""
 
 
 @pytest.mark.parametrize("survives", [0, 1, 2])
-def test_cut_short_anywhere_it_can_be_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survives: int) -> None:
+def test_interrupted_making_of_deals_can_be_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survives: int
+) -> None:
     renamed = Path.replace
     count = iter(range(9))
 
@@ -193,7 +195,7 @@ def test_cut_short_anywhere_it_can_be_taken_up(tmp_path: Path, monkeypatch: pyte
     done("reveal", tmp_path, "--output", tmp_path / "revealed.json")
 
 
-def test_commit_gives_salts_to_deals_that_somebody_else_made(tmp_path: Path) -> None:
+def test_commit_adds_salts_to_deals_without_them(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     done("commit", tmp_path)
     found = read_deals(tmp_path)
@@ -202,7 +204,7 @@ def test_commit_gives_salts_to_deals_that_somebody_else_made(tmp_path: Path) -> 
     assert mode(tmp_path / "deals.json") == 0o600
 
 
-def test_commit_keeps_the_salts_that_are_there_and_adds_those_that_are_not(tmp_path: Path) -> None:
+def test_commit_keeps_existing_salts_and_adds_missing_ones(tmp_path: Path) -> None:
     save_event(
         tmp_path, plan(), [replaced(deal, "ab" * 32 if deal.number % 2 else None) for deal in deals()], registry()
     )
@@ -216,7 +218,7 @@ def replaced(deal: DealRecord, salt: str | None) -> DealRecord:
     return msgspec.structs.replace(deal, salt=salt)
 
 
-def test_commit_asked_twice_says_the_same_root(tmp_path: Path) -> None:
+def test_committing_twice_gives_the_same_root(tmp_path: Path) -> None:
     save_event(tmp_path, plan(), deals(), registry())
     said = done("commit", tmp_path)
     before = contents(tmp_path)
@@ -224,7 +226,7 @@ def test_commit_asked_twice_says_the_same_root(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_commit_does_not_commit_anew_to_deals_that_were_changed(tmp_path: Path) -> None:
+def test_commit_does_not_replace_the_commitment_of_changed_deals(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
     text = (tmp_path / "deals.json").read_text()
     (tmp_path / "deals.json").write_text(text.replace('"dealer":"east"', '"dealer":"west"'))
@@ -233,13 +235,13 @@ def test_commit_does_not_commit_anew_to_deals_that_were_changed(tmp_path: Path) 
     assert contents(tmp_path) == before
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (line,) = refused("new", "--event", "cup", "--deals", 1, tmp_path / "file" / "new")
     assert line == f"file_failed: {tmp_path / 'file' / 'new' / 'event.toml'}: Not a directory"
 
 
-def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -249,7 +251,7 @@ def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytes
     assert contents(tmp_path) == {}
 
 
-def test_tiles_are_mixed_by_the_operating_systems_generator_alone(
+def test_tiles_are_shuffled_only_by_the_operating_systems_generator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(secrets, "SystemRandom", lambda: Random(7))
@@ -264,25 +266,25 @@ def test_a_salt_is_256_bits_of_the_operating_systems_generator(tmp_path: Path, m
 
 
 def made(folder: Path, profile: str) -> Path:
-    """Make an event of the small plan whose deals and sets have red fives."""
+    """Make a small event whose deals and sets have red fives."""
     done("new", folder, "--event", "cup", "--deals", 4, "--red-fives")
     save_event(folder, replace(plan(), profile=profile), read_deals(folder), read_registry(folder))
     return folder
 
 
-def test_deals_and_sets_have_one_of_each_suit_and_an_event_by_rules_of_riichi_takes_them(tmp_path: Path) -> None:
+def test_a_riichi_event_accepts_deals_and_sets_with_one_red_five_in_each_suit(tmp_path: Path) -> None:
     event = open_event(made(tmp_path / "cup", "riichi-tenhou"))
     faces = [face for seat in SEATS for face in read_deals(tmp_path / "cup")[0].deal().faces[seat]]
     assert sorted(faces) == sorted(RED_SET)
     assert sorted(event.faces(1).values()) == sorted(RED_SET)
 
 
-def test_an_event_of_the_other_rule_book_refuses_them(tmp_path: Path) -> None:
+def test_an_mcr_event_refuses_red_fives(tmp_path: Path) -> None:
     with pytest.raises(BadEvent, match="red fives, which oedmc-2020 does not use"):
         open_event(made(tmp_path / "cup", "oedmc-2020"))
 
 
-def test_a_set_of_ones_own_may_have_them_all_or_none(tmp_path: Path) -> None:
+def test_an_imported_set_has_all_three_red_fives_or_none(tmp_path: Path) -> None:
     done("set", "new", tmp_path / "cup", "--set", 1, "--red-fives")
     registry = sets_of(tmp_path / "cup")[1]
     lines = [f"{serial},{face}" for serial, face in registry.items()]

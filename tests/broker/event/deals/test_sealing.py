@@ -1,4 +1,4 @@
-"""Sealed deals open with the event's key alone; whoever changes them is noticed, and restoring needs no key."""
+"""Sealed deals open only with the event's key, changes to them are detected, and restoring needs no key."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.small import NAME, deals, plan, registry
 
 Json = Any
-"""What `json` reads: of any shape."""
+"""Any JSON value."""
 
 OTHER: Final = sealing.DealsKey.new()
 
@@ -43,7 +43,7 @@ def sealed(plain: Path) -> Path:
     return folder
 
 
-def test_a_sealed_event_is_the_same_event(plain: Path, sealed: Path) -> None:
+def test_a_sealed_event_has_the_same_deals_as_the_plain_one(plain: Path, sealed: Path) -> None:
     one, other = open_event(plain), open_event(sealed)
     assert [one.order(deal) == other.order(deal) for deal in range(1, 5)] == [True] * 4
     assert [one.form(deal) == other.form(deal) for deal in range(1, 5)] == [True] * 4
@@ -53,12 +53,12 @@ def test_a_sealed_event_is_the_same_event(plain: Path, sealed: Path) -> None:
     assert start_problems(sealed) == []
 
 
-def test_what_tables_are_sent_needs_no_key(sealed: Path, plain: Path) -> None:
+def test_assignments_need_no_key(sealed: Path, plain: Path) -> None:
     (sealed / DEALS_KEY).unlink()
     assert open_event(sealed).plays_of(1) == open_event(plain).plays_of(1)
 
 
-def test_the_event_check_says_what_is_not_sealed_and_what_is_not_shared(plain: Path, sealed: Path) -> None:
+def test_the_event_check_notes_unsealed_deals_and_missing_shares(plain: Path, sealed: Path) -> None:
     assert deal_notes(plain) == [("not_sealed", "not sealed, so whoever can read deals.json knows them: deals 1-4")]
     assert [code for code, _ in deal_notes(sealed)] == ["no_shares"]
     done("shares", sealed, "--people", 3, "--needed", 2, "--output", sealed.with_name("shares"))
@@ -66,7 +66,7 @@ def test_the_event_check_says_what_is_not_sealed_and_what_is_not_shared(plain: P
 
 
 def test_each_deal_opens_by_itself(sealed: Path) -> None:
-    """One that was altered closes no other."""
+    """An altered deal does not keep the others from being opened."""
     change(sealed / "deals.json", lambda listed: listed[1].update(sealed=listed[2]["sealed"]))
     opener, listed = Opener(sealed), read_deals(sealed)
     assert [opener.deal(listed[at]).faces for at in (0, 2, 3)] == [deals()[at].faces for at in (0, 2, 3)]
@@ -102,7 +102,7 @@ def other_byte(listed: Json) -> None:
         lambda listed: listed[2].update(sealed="none"),
     ],
 )
-def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, how: Callable[[Json], None]) -> None:
+def test_an_altered_sealed_deal_is_refused_by_number(sealed: Path, how: Callable[[Json], None]) -> None:
     change(sealed / "deals.json", how)
     with pytest.raises(BadEvent, match="deal 3 cannot be opened") as refused:
         refuse_altered_deals(sealed)
@@ -111,8 +111,8 @@ def test_a_sealed_deal_that_was_altered_is_refused_by_its_number(sealed: Path, h
     assert "deal 3: NOT AS COMMITTED: deal_altered" in ask("verify", sealed).output
 
 
-def test_a_deal_that_was_sealed_anew_is_not_what_was_committed_to(sealed: Path) -> None:
-    """The public key is no secret: whoever has it can seal, and the commitment tells."""
+def test_a_resealed_deal_that_differs_from_the_commitment_is_refused(sealed: Path) -> None:
+    """Anybody with the public key can seal a deal, but the commitment reveals the change."""
     listed = list(read_deals(sealed))
     opened = Opener(sealed).deal(listed[2])
     faces = opened.deal().faces
@@ -126,20 +126,20 @@ def test_a_deal_that_was_sealed_anew_is_not_what_was_committed_to(sealed: Path) 
     ]
 
 
-def test_a_plain_deal_lies_as_its_faces_have_it_whatever_stands_beside_them(plain: Path, sealed: Path) -> None:
-    """Else who writes serials beside faces that were committed to would have other walls restored."""
+def test_serials_stored_beside_a_plain_deal_are_ignored(plain: Path, sealed: Path) -> None:
+    """Otherwise somebody could change the walls by adding serials to a deal that matches the commitment."""
     orders = [json.loads((sealed / "deals.json").read_text())[at]["order"] for at in (0, 1)]
     change(plain / "deals.json", lambda listed: listed[0].update(order=orders[1]))
     assert open_event(plain).order(1) == open_event(sealed).order(1)
 
 
-def test_a_sealed_deal_without_its_serials_is_none(sealed: Path) -> None:
+def test_a_sealed_deal_without_serials_is_refused(sealed: Path) -> None:
     change(sealed / "deals.json", lambda listed: listed[0].pop("order"))
     with pytest.raises(BadEvent, match="deal 1"):
         open_event(sealed)
 
 
-def test_a_set_that_was_altered_is_refused_by_its_number(sealed: Path) -> None:
+def test_an_altered_set_is_refused(sealed: Path) -> None:
     change(sealed / "sets.json", lambda sets: sets.update({"2": sets["3"]}))
     assert codes("set", "check", sealed) == ["set_altered"]
 
@@ -158,13 +158,13 @@ def test_without_its_key_an_event_does_not_start_and_says_how_to_recover_it(seal
     assert {code for code, _ in start_problems(sealed)} == {"deals_key_missing"}
 
 
-def test_a_copy_of_an_event_has_no_key(sealed: Path) -> None:
+def test_a_backup_contains_no_key(sealed: Path) -> None:
     (sealed / "draw.key").write_text("{}")
     names = {path.name for path in files_of(sealed)}
     assert (names >= {"deals.json", "sets.json", "commitment.json"}, names & {DEALS_KEY, "draw.key"}) == (True, set())
 
 
-def test_sealing_that_was_cut_short_is_finished(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_sealing_can_be_completed(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     public = sealing.ensure_key(plain).public
     with monkeypatch.context() as patch:
         patch.setattr(sealing, "write_registry", lambda *_: exit_now())
@@ -176,14 +176,14 @@ def test_sealing_that_was_cut_short_is_finished(plain: Path, monkeypatch: pytest
     assert done("seal", plain) == "Everything is sealed already.\n"
 
 
-def test_a_folder_without_deals_has_nothing_that_could_be_sealed(tmp_path: Path) -> None:
-    """An organiser who names another folder than the event's learns it, and no key is left there."""
+def test_sealing_a_folder_without_deals_is_refused_and_leaves_no_key(tmp_path: Path) -> None:
+    """An organiser who names the wrong folder gets an error, and the folder stays empty."""
     assert codes("seal", tmp_path) == ["bad_event"]
     assert [*tmp_path.iterdir()] == []
 
 
-def test_no_key_is_made_beside_the_one_that_seals(sealed: Path) -> None:
-    """It would open nothing, and keep the right one from being recovered."""
+def test_sealing_does_not_replace_a_missing_key(sealed: Path) -> None:
+    """A new key could open nothing, and would keep the right one from being recovered."""
     (sealed / DEALS_KEY).unlink()
     assert done("seal", sealed) == "Everything is sealed already.\n"
     assert not (sealed / DEALS_KEY).exists()
@@ -196,21 +196,21 @@ def exit_now() -> None:
     raise KeyboardInterrupt
 
 
-def test_plain_deals_in_sealed_sets_are_sealed_and_played(plain: Path) -> None:
+def test_plain_deals_with_sealed_sets_can_be_sealed_and_played(plain: Path) -> None:
     sealing.seal_registry(plain, read_registry(plain), sealing.ensure_key(plain).public)
     assert start_problems(plain) == []
     assert done("seal", plain) == "4 sealed.\n"
     assert start_problems(plain) == []
 
 
-def test_a_set_is_opened_for_its_labels_alone(sealed: Path, tmp_path: Path) -> None:
+def test_only_the_given_sets_are_opened(sealed: Path, tmp_path: Path) -> None:
     done("set", "open", sealed, "--set", "2-3", "--output", tmp_path / "print")
     assert read_registry(tmp_path / "print") == {number: registry()[number] for number in (2, 3)}
     assert (tmp_path / "print" / "sets.json").stat().st_mode & 0o077 == 0
     assert codes("set", "open", sealed, "--set", "7", "--output", tmp_path / "other") == ["set_unknown"]
 
 
-def test_a_key_that_others_can_read_is_named(sealed: Path) -> None:
+def test_a_key_that_others_can_read_is_reported(sealed: Path) -> None:
     (sealed / DEALS_KEY).chmod(0o644)
     assert codes("set", "check", sealed) == ["secret_exposed"]
 
@@ -223,7 +223,7 @@ def test_neither_key_nor_content_shows_in_a_repr(sealed: Path) -> None:
 
 @pytest.fixture
 def played(tmp_path: Path) -> tuple[Path, Path]:
-    """The same event twice, over: plain, and sealed."""
+    """The folders of the same finished event, plain and sealed."""
     folders = event_folder(tmp_path / "plain"), tmp_path / "sealed"
     commit_folder(folders[0], NAME)
     shutil.copytree(*folders)
@@ -239,19 +239,17 @@ def exported(folder: Path, *words: str) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["json", "pmn"])
-def test_what_is_exported_of_a_sealed_event_that_is_over_is_what_is_exported_of_the_plain_one(
-    played: tuple[Path, Path], form: str
-) -> None:
+def test_exports_of_a_finished_sealed_event_equal_those_of_the_plain_one(played: tuple[Path, Path], form: str) -> None:
     plain, sealed = (exported(folder, form) for folder in played)
     assert plain == sealed
 
 
-def test_nothing_that_needs_no_face_needs_the_key(played: tuple[Path, Path]) -> None:
+def test_exports_without_faces_need_no_key(played: tuple[Path, Path]) -> None:
     (played[1] / DEALS_KEY).unlink()
     assert exported(played[0], "results") == exported(played[1], "results")
 
 
-def test_a_whole_document_keeps_sealed_deals_sealed_and_makes_the_same_folder(
+def test_a_whole_document_keeps_deals_sealed_and_restores_the_same_folder(
     played: tuple[Path, Path], tmp_path: Path
 ) -> None:
     sealed, again = played[1], tmp_path / "again"
@@ -265,9 +263,7 @@ def test_a_whole_document_keeps_sealed_deals_sealed_and_makes_the_same_folder(
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
-    played: tuple[Path, Path], which: int
-) -> None:
+def test_a_deal_moved_to_another_set_stays_the_same_deal(played: tuple[Path, Path], which: int) -> None:
     folder = played[which]
     before, kind = open_event(folder), read_deals(folder)[0].sealed is None
     told = done("move", folder, "--deal", 1, "--set", 2)
@@ -276,12 +272,12 @@ def test_a_deal_of_a_damaged_set_lies_in_another_one_and_is_the_same_deal(
     assert (read_deals(folder)[0].sealed is None, read_deals(folder)[0].set) == (kind, 2)
     assert (before.open_deal(1), before.order(1) == after.order(1)) == (after.open_deal(1), False)
     assert {serial: after.set_faces(2)[serial] for serial in range(1, 137)} == dict(sorted(after.faces(1).items()))
-    # Nothing is wrong with the deal; that set lies with deal 2 at the other table of the round.
+    # The only problem is that deal 2 uses that set at another table in the same round.
     assert [code for code, _ in start_problems(folder)] == ["set_at_two_tables"]
     assert "set_at_two_tables: round 1: deals 1 and 2 both use set 2" in told
 
 
-def test_a_deal_goes_into_a_set_that_there_is(sealed: Path) -> None:
+def test_a_deal_cannot_be_moved_to_an_unknown_set(sealed: Path) -> None:
     assert codes("move", sealed, "--deal", 1, "--set", 9) == ["set_unknown"]
     assert ["make it first" in one for one in refused("move", sealed, "--deal", 1, "--set", 9)] == [True]
     assert codes("move", sealed, "--deal", 9, "--set", 1) == ["deal_unknown"]

@@ -38,7 +38,7 @@ def recover(folder: Path, *given_: str) -> Result:
 
 
 def words_of(file: Path) -> str:
-    """Return the share of a printed page, as its person types it from the numbered words."""
+    """Return the share on a printed page, typed from its numbered words."""
     text = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_bounded()
     numbered = {int(number): word for number, word in re.findall(r"(\d+)\. ([a-z]+)", text)}
     return " ".join(numbered[at] for at in range(1, len(numbered) + 1))
@@ -50,7 +50,7 @@ def scanned(file: Path) -> str:
     return zxingcpp.read_barcodes(picture)[0].text
 
 
-def test_a_lost_machine_is_rehearsed_as_the_document_says(cup: Path, tmp_path: Path) -> None:
+def test_the_documented_rehearsal_of_a_lost_machine_works(cup: Path, tmp_path: Path) -> None:
     done("shares", cup, "--people", 5, "--needed", 3, "--output", tmp_path / "shares")
     files = sorted((tmp_path / "shares").iterdir())
     assert ([file.name for file in files], {file.stat().st_mode & 0o077 for file in files}) == (
@@ -64,15 +64,15 @@ def test_a_lost_machine_is_rehearsed_as_the_document_says(cup: Path, tmp_path: P
     told = recover(cup, given_[0], "not a share", given_[0].upper(), given_[1], given_[1], given_[2])
     assert (told.exit_code, (cup / DEALS_KEY).read_bytes(), (cup / DEALS_KEY).stat().st_mode & 0o077) == (0, key, 0)
     assert "2 sealed deals open with it" in told.output
-    # One word of a share may be in any sentence: three in a row are not there by chance.
+    # A single word of a share may occur in any sentence, but not three in a row.
     words = given_[0].split()
     in_a_row = [" ".join(words[at : at + 3]) for at in range(len(words) - 2)]
     assert [some for some in in_a_row if some in told.output] == []
     assert ask("verify", cup).exit_code == 0
 
 
-def test_a_lost_machine_is_replaced_by_a_copy_and_two_people(tmp_path: Path) -> None:
-    """The event of a copy that a thief can do nothing with goes on with what its people have on paper."""
+def test_a_lost_machine_is_replaced_from_a_backup_and_two_shares(tmp_path: Path) -> None:
+    """A stolen backup is useless, but with two shares on paper the event continues from it."""
     event = event_folder(tmp_path / "event")
     commit_folder(event, NAME)
     done("seal", event)
@@ -89,7 +89,7 @@ def test_a_lost_machine_is_replaced_by_a_copy_and_two_people(tmp_path: Path) -> 
 
 @COSTLY
 @given(st.integers(2, 5).flatmap(lambda people: st.tuples(st.just(people), st.integers(2, people))))
-def test_any_k_recover_the_key_and_any_fewer_do_not(
+def test_any_k_shares_recover_the_key_and_fewer_do_not(
     tmp_path_factory: pytest.TempPathFactory, counts: tuple[int, int]
 ) -> None:
     folder, (people, needed) = tmp_path_factory.mktemp("key"), counts
@@ -106,15 +106,15 @@ def test_any_k_recover_the_key_and_any_fewer_do_not(
     assert DEALS_KEY not in contents(folder)
 
 
-def test_no_share_contains_the_key_or_is_like_that_of_another_time(tmp_path: Path) -> None:
-    """Shares of one key that were made twice have nothing in common but their language."""
+def test_no_share_contains_the_key_or_recurs_when_the_key_is_split_again(tmp_path: Path) -> None:
+    """Two splits of one key have no words in common that could be recognised."""
     sealing.write_key(tmp_path, DealsKey.from_bytes(bytes(32)))
     one, other = (sealing.make_shares(tmp_path, 3, 2) for _ in range(2))
     assert len({share.split(maxsplit=4)[4] for share in (*one, *other)}) == 6
     assert [share for share in one if "academic academic academic" in share] == []  # the word for zeros
 
 
-def test_whoever_writes_shares_is_noted_and_told_of(cup: Path, tmp_path: Path) -> None:
+def test_writing_shares_is_audited_and_alerted(cup: Path, tmp_path: Path) -> None:
     with closing(Authentication(cup)) as auth:
         done("shares", cup, "--people", 3, "--needed", 2, "--output", tmp_path / "shares")
         (last,) = auth.audit.newest(1)
@@ -122,20 +122,20 @@ def test_whoever_writes_shares_is_noted_and_told_of(cup: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (3, 1), (2, 3), (17, 2)])
-def test_shares_that_protect_nothing_are_not_made(tmp_path: Path, counts: tuple[int, int]) -> None:
+def test_numbers_of_shares_that_protect_nothing_are_refused(tmp_path: Path, counts: tuple[int, int]) -> None:
     sealing.ensure_key(tmp_path)
     with pytest.raises(RuleError) as refused:
         sealing.make_shares(tmp_path, *counts)
     assert refused.value.code == "shares_wrong"
 
 
-def test_shares_of_another_event_write_no_key(cup: Path, tmp_path: Path) -> None:
+def test_shares_of_another_event_are_refused(cup: Path, tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
     others = sealing.make_shares(tmp_path, 3, 2)
     own = sealing.make_shares(cup, 3, 2)
     sealing.note_shares(cup, 3, 2)
     (cup / DEALS_KEY).unlink()
-    for noted in (True, False):  # without the file the deals tell that the key is not theirs
+    for noted in (True, False):  # without the file, the deals show that the key is wrong
         if not noted:
             (cup / sealing.SHARES).unlink()
         with pytest.raises(RuleError) as refused:
@@ -144,7 +144,7 @@ def test_shares_of_another_event_write_no_key(cup: Path, tmp_path: Path) -> None
     sealing.recover_key(cup, own[:2])
 
 
-def test_shares_that_could_not_be_written_down_are_not_noted(cup: Path, tmp_path: Path) -> None:
+def test_shares_that_could_not_be_written_are_not_recorded(cup: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").touch()
     assert codes("shares", cup, "--people", 3, "--needed", 2, "--output", tmp_path / "taken" / "shares") == [
         "file_failed"
@@ -152,7 +152,7 @@ def test_shares_that_could_not_be_written_down_are_not_noted(cup: Path, tmp_path
     assert ("no_shares" in {code for code, _ in deal_notes(cup)}, sealing.SHARES in contents(cup)) == (True, False)
 
 
-def test_shares_that_do_not_belong_together_are_told_apart(tmp_path: Path) -> None:
+def test_shares_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
     one, other = (sealing.make_shares(tmp_path, 3, 2) for _ in range(2))
     for pair, code in ((one[0], other[1]), "share_of_another"), ((one[0], one[0]), "share_twice"):
@@ -161,7 +161,7 @@ def test_shares_that_do_not_belong_together_are_told_apart(tmp_path: Path) -> No
         assert refused.value.code == code
 
 
-def test_a_key_that_is_there_is_not_replaced(tmp_path: Path) -> None:
+def test_an_existing_key_is_not_replaced(tmp_path: Path) -> None:
     sealing.ensure_key(tmp_path)
     made = sealing.make_shares(tmp_path, 2, 2)
     sealing.write_key(tmp_path, DealsKey.new())

@@ -1,4 +1,4 @@
-"""A tile set's registry: 136 serials, four of each face, secret; what is wrong is named by line or by set."""
+"""The registry of tile sets: 136 serials, four of each face, secret. Mistakes are reported with their line or set."""
 
 import json
 import stat
@@ -13,7 +13,7 @@ from broker.rules import FULL_SET
 from tests.broker.event.deals.asking import Rows, ask, codes, contents, csv_file, done, put, refused, set_rows, sets_of
 
 
-def test_a_new_set_is_whole_secret_and_unlike_any_other(tmp_path: Path) -> None:
+def test_a_new_set_is_complete_secret_and_unique(tmp_path: Path) -> None:
     done("set", "new", tmp_path / "cup", "--set", "1-3,7")
     registry = sets_of(tmp_path / "cup")
     assert {number: sorted(faces.values()) for number, faces in registry.items()} == {
@@ -24,7 +24,7 @@ def test_a_new_set_is_whole_secret_and_unlike_any_other(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "cup" / "sets.json").stat().st_mode) == 0o600
 
 
-def test_a_set_that_is_there_stays(tmp_path: Path) -> None:
+def test_an_existing_set_is_not_changed(tmp_path: Path) -> None:
     done("set", "new", tmp_path, "--set", "2")
     before = contents(tmp_path)
     assert refused("set", "new", tmp_path, "--set", "1-2") == [
@@ -33,7 +33,7 @@ def test_a_set_that_is_there_stays(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_a_further_set_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+def test_a_new_set_does_not_change_the_others(tmp_path: Path) -> None:
     done("set", "new", tmp_path, "--set", "2")
     before = read_registry(tmp_path)
     done("set", "new", tmp_path, "--set", "1")
@@ -41,7 +41,7 @@ def test_a_further_set_leaves_the_others_as_they_are(tmp_path: Path) -> None:
     assert (sorted(after), after[2]) == ([1, 2], before[2])
 
 
-def test_a_set_is_taken_from_a_list_and_asked_twice_it_is_the_same(tmp_path: Path) -> None:
+def test_importing_a_set_twice_changes_nothing(tmp_path: Path) -> None:
     path = csv_file(tmp_path / "tiles.csv", set_rows())
     for _ in range(2):
         done("set", "import", path, tmp_path / "cup", "--set", 6)
@@ -50,14 +50,14 @@ def test_a_set_is_taken_from_a_list_and_asked_twice_it_is_the_same(tmp_path: Pat
     assert codes("set", "import", other, tmp_path / "cup", "--set", 6) == ["set_exists"]
 
 
-def test_a_list_may_hold_several_sets(tmp_path: Path) -> None:
+def test_a_list_may_contain_several_sets(tmp_path: Path) -> None:
     rows = [["set", "serial", "face"], *([str(n), *row] for n in (4, 5) for row in set_rows(n)[1:])]
     done("set", "import", csv_file(tmp_path / "tiles.csv", rows, ";"), tmp_path / "cup")
     assert sorted(read_registry(tmp_path / "cup")) == [4, 5]
 
 
 def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
-    """Return the refusals of a list; nothing may be written."""
+    """Import a list that must be refused, writing nothing; return the errors."""
     path = csv_file(tmp_path / "tiles.csv", rows)
     said = refused("set", "import", path, tmp_path / "cup", *(options or ("--set", 1)))
     assert contents(tmp_path / "cup") == {}
@@ -75,13 +75,13 @@ def take(tmp_path: Path, rows: Rows, *options: object) -> list[str]:
         (put(1, 1, "hue"), "heading_wrong: tiles.csv, line 1: there is no column face; unknown columns: 'hue'"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
+def test_each_mistake_is_reported_with_its_line(tmp_path: Path, change: Callable[[Rows], Any], said: str) -> None:
     rows = set_rows()
     change(rows)
     assert take(tmp_path, rows) == [said]
 
 
-def test_a_set_of_135_tiles_is_none(tmp_path: Path) -> None:
+def test_a_set_of_135_tiles_is_refused(tmp_path: Path) -> None:
     *rows, last = set_rows()
     assert take(tmp_path, rows) == [
         "not_a_set: set 1: serial 136: without a face",
@@ -89,14 +89,14 @@ def test_a_set_of_135_tiles_is_none(tmp_path: Path) -> None:
     ]
 
 
-def test_five_of_a_tile_are_named(tmp_path: Path) -> None:
+def test_five_of_a_tile_are_refused(tmp_path: Path) -> None:
     rows = set_rows()
     at = next(line for line, row in enumerate(rows) if line and row[1] != "1m")
     gone, rows[at][1] = rows[at][1], "1m"
     assert take(tmp_path, rows) == ["not_a_set: set 1: 5 of 1m, not 4", f"not_a_set: set 1: 3 of {gone}, not 4"]
 
 
-def test_a_list_needs_to_say_which_set_it_is(tmp_path: Path) -> None:
+def test_a_list_needs_a_set_number(tmp_path: Path) -> None:
     rows = set_rows()[:3]
     assert [said.partition(":")[0] for said in take(tmp_path, rows, "--set=1")] == ["not_a_set"] * 35
     path = csv_file(tmp_path / "tiles.csv", rows)
@@ -104,12 +104,12 @@ def test_a_list_needs_to_say_which_set_it_is(tmp_path: Path) -> None:
     assert take(tmp_path, rows[:1]) == ["not_a_set: tiles.csv lists no tiles"]
 
 
-def test_check_admits_what_can_be_played_with(tmp_path: Path) -> None:
+def test_check_accepts_complete_sets(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
     assert done("set", "check", tmp_path) == "Each set is whole: 1, 2.\n"
 
 
-def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
+def test_check_reports_all_problems(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 3, tmp_path)
     sets = json.loads((tmp_path / "sets.json").read_text())
     del sets["3"]
@@ -122,7 +122,7 @@ def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
     assert said[:3] == [
         "not_a_set: set 1: serial 7: without a face",
         "not_a_set: set 1: serial 200: not of a set",
-        "not_a_set: set 2: '9z' is no tile",
+        "not_a_set: set 2: '9z' is not a tile",
     ]
     assert said[4:] == [
         "set_unknown: a deal uses set 3, which is not in sets.json",
@@ -131,7 +131,7 @@ def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "new"])
-def test_a_registry_that_cannot_be_read_is_left_alone(tmp_path: Path, command: str) -> None:
+def test_an_unreadable_registry_is_not_changed(tmp_path: Path, command: str) -> None:
     (tmp_path / "sets.json").write_text("{1: ")
     assert codes("set", command, tmp_path, *(["--set", "1"] * (command == "new"))) == ["bad_event"]
     assert contents(tmp_path) == {"sets.json": b"{1: "}

@@ -1,4 +1,4 @@
-"""Movements for tests: short searches, always the same."""
+"""Movements for tests, from short and reproducible searches."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,7 +8,7 @@ from broker.event.movement import MovementOrder, NumberedPlay, make_movement
 
 
 def steps(hundreds: int) -> Callable[[], bool]:
-    """Return what says "go on" so often."""
+    """Return a `KeepSearching` that returns True so many times."""
     left = iter(range(hundreds))
     return lambda: next(left, None) is not None
 
@@ -17,5 +17,5 @@ def steps(hundreds: int) -> Callable[[], bool]:
 def made(
     order: MovementOrder, hundreds: int = 20, seed: int = 1, *, in_teams: bool = False
 ) -> tuple[NumberedPlay, ...]:
-    """Return the movement for an order after some hundred steps of search."""
+    """Return the movement for an order after so many hundred steps of search."""
     return make_movement(order, Random(seed), steps(hundreds), in_teams=in_teams)

@@ -1,4 +1,4 @@
-"""Rules and counts of a movement, reckoned in the plainest way, to hold the product against."""
+"""Rules and counts of a movement, computed in the simplest way, for comparison with the product."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from broker.protocol import SEATS
 
 
 def is_sound(plays: Sequence[MovementPlay], copies: int = 1) -> bool:
-    """Return whether no rule of a movement is broken, play against play."""
+    """Return whether a movement breaks no rule, by comparing all pairs of plays."""
     place: Counter[tuple[int, int]] = Counter()
     when = []
     for play in plays:

@@ -1,4 +1,4 @@
-"""Movements that are made, and what is left of one planned anew: no rule is broken."""
+"""Generated movements break no rule."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from broker.event.movement import (
     check_teams,
     measure_movement,
 )
-from broker.event.movement.plays import lay_out
+from broker.event.movement.plays import sittings_of
 from broker.rules import RuleError
 from tests.broker.event.movement.making import made
 from tests.broker.event.movement.oracle import is_sound
@@ -24,9 +24,7 @@ def orders(draw: st.DrawFn) -> MovementOrder:
 
 
 @given(orders(), st.integers(0, 20), st.integers(0, 5))
-def test_no_order_and_no_time_gives_a_movement_that_breaks_a_rule(
-    order: MovementOrder, hundreds: int, seed: int
-) -> None:
+def test_a_movement_breaks_no_rule_however_short_the_search(order: MovementOrder, hundreds: int, seed: int) -> None:
     plays = made(order, hundreds, seed)
     assert check_movement(plays, order.copies) == []
     assert is_sound(plays, order.copies)
@@ -42,9 +40,9 @@ def test_every_round_has_all_tables_and_all_their_deals(order: MovementOrder, hu
 
 
 @given(orders())
-def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: MovementOrder) -> None:
-    visits = {deal: set[int]() for sitting in lay_out(order) for deal in sitting.deals}
-    for sitting in lay_out(order):
+def test_each_deal_reaches_every_table_if_there_are_enough_rounds(order: MovementOrder) -> None:
+    visits = {deal: set[int]() for sitting in sittings_of(order) for deal in sitting.deals}
+    for sitting in sittings_of(order):
         for deal in sitting.deals:
             visits[deal].add(sitting.table)
     if order.rounds >= order.pods:
@@ -63,7 +61,7 @@ def test_a_deal_comes_to_every_table_where_there_are_rounds_enough(order: Moveme
     ],
     ids=str,
 )
-def test_where_algebra_knows_the_way_nobody_meets_twice(order: MovementOrder, pairs: int) -> None:
+def test_nobody_meets_twice_at_sizes_that_algebra_solves(order: MovementOrder, pairs: int) -> None:
     found = measure_movement(made(order, 0))
     assert (found.meetings.often[1], found.meetings.excess) == (pairs, 0)
 
@@ -74,17 +72,17 @@ def test_the_same_seed_and_steps_give_the_same_movement() -> None:
     assert made.__wrapped__(order, 10, 3) != made.__wrapped__(order, 10, 4)
 
 
-def test_a_search_makes_a_hard_size_better() -> None:
+def test_a_search_improves_a_difficult_size() -> None:
     order = MovementOrder(24, 6, 6)
     start, searched = (measure_movement(made(order, hundreds)) for hundreds in (0, 600))
     assert searched.meetings.excess < start.meetings.excess
 
 
-def test_where_all_share_the_deals_of_a_round_everybody_sits_out_as_often_from_the_start() -> None:
+def test_byes_are_even_without_a_search_if_all_tables_share_a_rounds_deals() -> None:
     assert measure_movement(made(MovementOrder(18, 4, 9, deals_per_round=4), 0), range(1, 19)).byes == {1: 18}
 
 
-def test_where_deals_travel_the_search_sees_to_it_that_everybody_sits_out_as_often() -> None:
+def test_the_search_evens_out_byes_if_deals_travel() -> None:
     assert measure_movement(made(MovementOrder(18, 4, 4), 100), range(1, 19)).byes == {0: 10, 1: 8}
 
 
@@ -110,7 +108,7 @@ def teams(count: int) -> dict[str, tuple[int, ...]]:
     ids=str,
 )
 @pytest.mark.parametrize("hundreds", [0, 10])
-def test_a_team_sits_once_at_each_seat_of_each_deal_and_not_together(order: MovementOrder, hundreds: int) -> None:
+def test_each_team_sits_once_at_each_seat_of_each_deal_and_never_together(order: MovementOrder, hundreds: int) -> None:
     plays = made(order, hundreds, in_teams=True)
     assert check_movement(plays, order.copies) == []
     assert check_teams(plays, teams(order.tables)) == []
@@ -134,7 +132,7 @@ def test_a_team_sits_once_at_each_seat_of_each_deal_and_not_together(order: Move
         ((16, 4, 3), True, "teams_do_not_fit"),
     ],
 )
-def test_an_order_that_cannot_be_met_is_refused(order: tuple[int, ...], in_teams: bool, code: str) -> None:  # noqa: FBT001 - a case
+def test_an_impossible_order_is_refused(order: tuple[int, ...], in_teams: bool, code: str) -> None:  # noqa: FBT001 - a case
     with pytest.raises(RuleError) as refused:
         made(MovementOrder(*order), 0, in_teams=in_teams)
     assert refused.value.code == code

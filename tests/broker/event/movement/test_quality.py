@@ -1,4 +1,4 @@
-"""Counts are those that anybody would reckon, and bounds are never beaten."""
+"""Measures equal those of a simple count, and never fall below their bounds."""
 
 from itertools import combinations
 
@@ -25,7 +25,7 @@ SOME = [
 
 
 @pytest.mark.parametrize("order", SOME, ids=str)
-def test_meetings_and_comparisons_are_those_of_a_plain_count(order: MovementOrder) -> None:
+def test_meetings_and_comparisons_equal_a_simple_count(order: MovementOrder) -> None:
     plays = made(order)
     pairs = list(combinations(sorted(range(1, order.players + 1), key=str), 2))
     assert {pair: meetings(plays)[pair] for pair in pairs} == {pair: times_met(plays, *pair) for pair in pairs}
@@ -33,7 +33,7 @@ def test_meetings_and_comparisons_are_those_of_a_plain_count(order: MovementOrde
 
 
 @pytest.mark.parametrize("order", SOME, ids=str)
-def test_an_excess_is_at_least_its_bound_and_histograms_have_all_pairs_and_players(order: MovementOrder) -> None:
+def test_excess_is_at_least_its_bound_and_histograms_cover_all_pairs_and_players(order: MovementOrder) -> None:
     found = measure_movement(made(order), range(1, order.players + 1))
     pairs = order.players * (order.players - 1) // 2
     assert found.meetings.excess >= found.meetings.bound
@@ -43,11 +43,11 @@ def test_an_excess_is_at_least_its_bound_and_histograms_have_all_pairs_and_playe
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
-def test_no_filling_of_holes_has_fewer_pairs_together_than_the_bound(holes: list[int]) -> None:
+def test_no_distribution_has_fewer_pairs_than_the_bound(holes: list[int]) -> None:
     assert sum(count * (count - 1) // 2 for count in holes) >= least_excess(sum(holes), len(holes))
 
 
-def test_the_movement_of_sixteen_is_measured_as_the_rule_book_says() -> None:
+def test_the_movement_of_sixteen_has_the_measures_of_the_rule_book() -> None:
     found = measure_movement(sixteen_players())
     assert (found.players, found.tables, found.rounds, found.deals) == (16, 4, 4, 4)
     assert found.meetings.often == {0: 48, 1: 48, 2: 24}
@@ -61,12 +61,12 @@ FOUR = dict(zip(SEATS, (1, 2, 3, 4), strict=True))
 OTHERS = dict(zip(SEATS, (5, 6, 7, 8), strict=True))
 
 
-def test_a_deal_at_two_tables_at_once_needs_a_second_carrier_and_waits_for_none() -> None:
+def test_a_deal_at_two_tables_at_once_needs_a_second_carrier_but_no_handover() -> None:
     found = measure_movement([NumberedPlay(1, 1, 1, FOUR), NumberedPlay(1, 2, 1, OTHERS)])
     assert (found.copies, found.extra_copies, found.handovers) == (2, 1, 0)
 
 
-def test_a_carrier_that_is_needed_elsewhere_in_the_next_moment_is_handed_over() -> None:
+def test_a_carrier_needed_at_another_table_next_counts_as_a_handover() -> None:
     found = measure_movement(
         [
             NumberedPlay(1, 1, 1, FOUR),
@@ -98,7 +98,7 @@ def test_deals_of_one_round_count_as_one_comparison_and_of_two_rounds_as_two() -
         (MovementOrder(20, 5, 5), 1),
     ],
 )
-def test_how_many_carriers_a_movement_is_made_for_can_be_seen_from_it(order: MovementOrder, copies: int) -> None:
+def test_the_usual_number_of_carriers_follows_from_the_movement(order: MovementOrder, copies: int) -> None:
     assert usual_copies(made(order)) == copies
 
 

@@ -1,4 +1,4 @@
-"""What is left of an event planned anew: nobody sits out twice before all have once, nor twice in a row."""
+"""Replanning the rest of an event: nobody sits out twice before all have once, nor twice in a row."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -26,7 +26,10 @@ from tests.broker.event.movement.making import made, steps
 def out_too_early(
     plays: Iterable[MovementPlay], players: Sequence[Hashable], came: int = 1
 ) -> list[tuple[int, Hashable]]:
-    """Return who sits out in a round though somebody who plays in it has sat out less; `came`: the last one's round."""
+    """Return each round with a player who sits it out although one who plays has sat out less.
+
+    The last player joined in round `came` and does not count before.
+    """
     played: dict[int, set[Hashable]] = {}
     for play in plays:
         played.setdefault(play.round, set()).update(play.players.values())
@@ -46,7 +49,7 @@ def out_too_early(
 def out_in_a_row(
     plays: Iterable[MovementPlay], players: Iterable[Hashable], came: int = 1
 ) -> list[tuple[int, Hashable]]:
-    """Return who sits out in a round from `came` on, and sat out in the one before."""
+    """Return each round after `came` with a player who sits it out and also sat out the round before."""
     played: dict[int, set[Hashable]] = {}
     for play in plays:
         played.setdefault(play.round, set()).update(play.players.values())
@@ -75,7 +78,7 @@ def test_in_a_new_movement_nobody_sits_out_twice_before_all_have_once(order: Mov
 
 
 @given(orders, st.integers(0, 2**16), st.data())
-def test_after_no_shows_late_entries_and_leavers_too(order: MovementOrder, seed: int, data: st.DataObject) -> None:
+def test_byes_stay_fair_after_absences_and_late_entries(order: MovementOrder, seed: int, data: st.DataObject) -> None:
     chance = Random(seed)
     plays: Sequence[MovementPlay] = make_movement(order, chance, steps(50))
     layout = {(play.round, play.table): play.deal for play in plays}
@@ -97,13 +100,13 @@ def test_after_no_shows_late_entries_and_leavers_too(order: MovementOrder, seed:
 
 
 def _is_whole(plays: Sequence[MovementPlay], layout: Iterable[tuple[int, int]], present: int, first: int) -> bool:
-    """Return whether every round has all tables that can be filled: none was left out for a deal known to its four."""
+    """Return whether every round from `first` on has all tables that its players can fill."""
     tables, left = Counter(round_ for round_, _ in layout), Counter(play.round for play in plays)
     return all(left[round_] == min(of, present // 4) for round_, of in tables.items() if round_ >= first)
 
 
 @pytest.mark.parametrize(("gone", "seed"), [(1, 0), (2, 1)])
-def test_where_everybody_plays_all_deals_no_table_is_empty_that_could_be_filled(gone: int, seed: int) -> None:
+def test_no_table_that_can_be_filled_is_empty_if_everybody_plays_all_deals(gone: int, seed: int) -> None:
     chance = Random(seed)
     plays = make_movement(MovementOrder(32, 8, 8, 1, 2), chance, steps(20))
     layout = {(play.round, play.table): play.deal for play in plays}
@@ -114,7 +117,7 @@ def test_where_everybody_plays_all_deals_no_table_is_empty_that_could_be_filled(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_where_few_meet_often_nobody_sits_out_twice_in_a_row(seed: int) -> None:
+def test_nobody_sits_out_twice_in_a_row_even_among_few_players(seed: int) -> None:
     chance = Random(seed)
     plays: Sequence[MovementPlay] = make_movement(MovementOrder(8, 2, 8, 1, 2), chance, steps(50))
     layout = {(play.round, play.table): play.deal for play in plays}
@@ -128,7 +131,7 @@ def test_where_few_meet_often_nobody_sits_out_twice_in_a_row(seed: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_who_sat_out_while_all_stayed_for_several_deals_has_sat_out_once(rounds: int) -> None:
+def test_sitting_out_several_deals_without_a_change_of_seats_counts_once(rounds: int) -> None:
     order = MovementOrder(5, 1, 5, 1, 1)
     plays = make_movement(order, Random(1), steps(50))
     long = [
@@ -174,12 +177,12 @@ def exchanged(play: NamedPlay, new: dict[int | str, int | str]) -> NamedPlay:
 
 
 Accident = tuple[tuple[NamedPlay, ...], list[NamedPlay], dict[int | str, int | str | None]]
-"""A plan, what was played of it, and who has gone."""
+"""A plan, its finished plays, and the players who left with their substitutes."""
 
 
 @st.composite
 def accidents(draw: st.DrawFn) -> Accident:
-    """Return a plan, what was played of it, and who has gone: some sat elsewhere, some deals were not played."""
+    """Draw a plan of which some plays were not played as planned, and some players left."""
     order = draw(
         st.sampled_from(
             [IN_TURN, MovementOrder(20, 4, 6, deals_per_round=4), MovementOrder(24, 6, 4, deals_per_round=2)]
@@ -198,22 +201,22 @@ def accidents(draw: st.DrawFn) -> Accident:
 
 
 @given(accidents())
-def test_what_was_played_is_not_altered_and_no_rule_is_broken_after_it(case: Accident) -> None:
+def test_finished_plays_are_unchanged_and_later_ones_break_no_rule(case: Accident) -> None:
     planned, played, instead = case
     over = max((play.round for play in played), default=0)
     new = repaired(planned, played, instead, 20)
     assert new[: len(played)] == list(played)
     assert [
         fault for fault in check_movement(new) if fault.at[-1] >= len(played)
-    ] == []  # what was played stays wrong if it was
+    ] == []  # faults of finished plays remain
     assert not set(instead) & {who for play in new if play.round > over for who in play.players.values()}
 
 
-def test_where_all_went_as_planned_nothing_changes() -> None:
+def test_nothing_changes_if_all_went_as_planned() -> None:
     assert repaired(plan(TRAVELS), until(plan(TRAVELS), 2)) == list(plan(TRAVELS))
 
 
-def test_two_who_took_each_others_places_throughout_a_round_need_not_break_a_rule_later() -> None:
+def test_players_who_swapped_seats_for_a_round_break_no_rule_later() -> None:
     planned = plan(TRAVELS)
     one, other = planned[0].players["east"], planned[1].players["east"]
     played = [exchanged(play, {one: other, other: one}) for play in until(planned, 1)]
@@ -222,7 +225,7 @@ def test_two_who_took_each_others_places_throughout_a_round_need_not_break_a_rul
     assert (check_movement(new), len(new)) == ([], 16)
 
 
-def test_tables_that_played_each_others_deals_get_others_later() -> None:
+def test_tables_that_swapped_deals_get_other_deals_later() -> None:
     planned = plan(TRAVELS)
     deals = {planned[0].deal: planned[1].deal, planned[1].deal: planned[0].deal}
     played = [NamedPlay(p.round, p.table, deals.get(p.deal, p.deal), p.players) for p in until(planned, 1)]
@@ -231,7 +234,7 @@ def test_tables_that_played_each_others_deals_get_others_later() -> None:
     assert (check_movement(new), len(new)) == ([], 16)
 
 
-def test_a_substitute_takes_the_place_of_who_has_gone_and_nobody_else_moves() -> None:
+def test_a_substitute_takes_the_leavers_place_and_nobody_else_moves() -> None:
     planned = plan(TRAVELS)
     new = repaired(planned, until(planned, 1), {"p05": "late"})
     assert new == [play if play.round == 1 else exchanged(play, {"p05": "late"}) for play in planned]
@@ -244,7 +247,7 @@ def test_without_a_substitute_the_table_is_closed_and_its_players_sit_out() -> N
     assert new == [play for play in planned if (play.round, play.table) not in closed]
 
 
-def test_who_sits_out_comes_in_for_who_has_gone() -> None:
+def test_a_player_who_sits_out_replaces_one_who_left() -> None:
     planned = plan(MovementOrder(17, 4, 4, deals_per_round=4))
     new = repaired(planned, until(planned, 1), {"p05": None})
     assert {play.table for play in new if play.round > 1} == {1, 2, 3, 4}
@@ -261,12 +264,12 @@ def test_who_sits_out_comes_in_for_who_has_gone() -> None:
         (1, dict.fromkeys(NAMES[:13]), "too_few_players"),
     ],
 )
-def test_what_cannot_be_repaired_is_refused(over: int, instead: dict[int | str, int | str | None], code: str) -> None:
+def test_an_impossible_repair_is_refused(over: int, instead: dict[int | str, int | str | None], code: str) -> None:
     with pytest.raises(RuleError) as refused:
         repaired(plan(TRAVELS), until(plan(TRAVELS), over), instead)
     assert refused.value.code == code
 
 
-def test_every_chair_of_a_planned_table_has_a_player() -> None:
+def test_every_seat_of_a_planned_table_has_a_player() -> None:
     new = repaired(plan(IN_TURN), until(plan(IN_TURN), 2), {"p01": None, "p02": None, "p03": None, "p04": None})
     assert {tuple(play.players) for play in new} == {SEATS}

@@ -1,4 +1,4 @@
-"""What the search counts as it goes is what a count from the beginning gives."""
+"""The counts that the search keeps up to date equal those computed from scratch."""
 
 from itertools import chain
 from random import Random
@@ -33,28 +33,28 @@ def drafted(order: MovementOrder, *, in_teams: bool = False) -> Seating:
 
 
 def tallies(draft: Seating) -> tuple[object, ...]:
-    return (draft.hard, draft.soft, draft.meetings, draft.comparisons, draft.seats, draft.byes, draft.who)
+    return (draft.hard, draft.soft, draft.meetings, draft.comparisons, draft.seats, draft.byes, draft.occupants)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
-def test_after_many_steps_the_counts_are_those_of_a_fresh_draft(order: MovementOrder) -> None:
+def test_after_many_steps_the_counts_equal_those_of_a_new_seating(order: MovementOrder) -> None:
     draft, chance = drafted(order), Random(5)
     for _ in range(500):
         for pair in propose(draft, draft.frame.free_rounds(), chance):
             draft.exchange(*pair)
-    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.occupants))
 
 
-def test_after_many_steps_of_a_team_event_too() -> None:
+def test_the_counts_of_a_team_event_equal_those_of_a_new_seating() -> None:
     draft, chance = drafted(MovementOrder(20, 5, 5), in_teams=True), Random(5)
     for _ in range(500):
         for pair in propose(draft, draft.frame.free_rounds(), chance):
             draft.exchange(*pair)
-    assert tallies(draft) == tallies(Seating(draft.frame, draft.who))
+    assert tallies(draft) == tallies(Seating(draft.frame, draft.occupants))
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
-def test_a_step_taken_back_leaves_everything_as_it_was(order: MovementOrder) -> None:
+def test_undoing_a_step_restores_the_seating(order: MovementOrder) -> None:
     draft, chance = drafted(order), Random(7)
     before = [list(x) if isinstance(x, list) else x for x in tallies(draft)]
     for _ in range(200):
@@ -64,10 +64,10 @@ def test_a_step_taken_back_leaves_everything_as_it_was(order: MovementOrder) -> 
     assert list(tallies(draft)) == before
 
 
-def test_steps_within_a_round_and_turns_leave_every_round_its_players() -> None:
+def test_steps_and_turns_keep_the_players_of_each_round() -> None:
     draft, chance = drafted(MovementOrder(16, 4, 4)), Random(3)
     rounds = draft.frame.free_rounds()
     for _ in range(500):
         for pair in propose(draft, rounds, chance):
             draft.exchange(*pair)
-    assert [sorted(draft.who[slot] for slot in slots) for slots in rounds] == [list(range(16))] * 4
+    assert [sorted(draft.occupants[slot] for slot in slots) for slots in rounds] == [list(range(16))] * 4

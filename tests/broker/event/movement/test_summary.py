@@ -1,4 +1,4 @@
-"""What comes of a number of rounds is said before it is made, and is what comes of it."""
+"""The forecast for a number of rounds equals that of the movement made for it."""
 
 from pathlib import Path
 from random import Random
@@ -19,7 +19,7 @@ HEAD = ["--name", "cup-2026", "--title", "Club cup", "--profile", "oedmc-2020"]
 
 
 def planned(players: int, rounds: int) -> Plan:
-    """Make a movement without a search, as an event's plan has it."""
+    """Return a plan with a movement made without a search."""
     names = [f"p{number:02}" for number in range(1, players + 1)]
     found = name_players(make_movement(usual_order(players, None, rounds, None, None), Random(0), lambda: False), names)
     listed = tuple(Player(id=name, name="-") for name in names)
@@ -28,7 +28,7 @@ def planned(players: int, rounds: int) -> Plan:
 
 @pytest.mark.parametrize("players", [4, 8, 16, 20, 24])
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 7])
-def test_what_comes_of_an_order_is_what_comes_of_the_movement_that_is_made(players: int, rounds: int) -> None:
+def test_the_forecast_of_an_order_equals_that_of_its_movement(players: int, rounds: int) -> None:
     said = summary.forecast_order(usual_order(players, None, rounds, None, None))
     assert summary.forecast_plan(planned(players, rounds)) == said
 
@@ -41,14 +41,14 @@ def new(folder: Path, *words: str, said: str = "") -> Result:
     return CliRunner().invoke(homologue, line, input=said)
 
 
-def test_rounds_in_which_nobody_would_be_compared_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
+def test_an_event_that_compares_nobody_is_refused_before_anything_is_saved(tmp_path: Path) -> None:
     result = new(tmp_path, "--rounds", "1")
     assert (result.exit_code, "nobody_compared" in result.stderr) == (1, True)
     assert "1 round: plays for everybody: 1, deals: 4, tables that play each: 1 of 4, about 0:25 h" in result.output
     assert (tmp_path / "cup").exists() is False
 
 
-def test_an_event_in_which_nobody_is_compared_is_ready_only_where_that_is_said(tmp_path: Path) -> None:
+def test_an_event_that_compares_nobody_is_ready_only_if_that_is_confirmed(tmp_path: Path) -> None:
     result = new(tmp_path, "--rounds", "1", "--uncompared")
     assert result.exit_code == 0, result.output
     assert read_plan(tmp_path / "cup").uncompared is True
@@ -57,7 +57,7 @@ def test_an_event_in_which_nobody_is_compared_is_ready_only_where_that_is_said(t
     assert [code for code, _ in start_problems(tmp_path / "cup")] == ["nobody_compared"]
 
 
-def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others(
+def test_the_prompt_for_rounds_shows_the_forecast_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (seconds,) = (option for option in movement_command.params if option.name == "seconds")
@@ -69,7 +69,7 @@ def test_who_is_asked_for_the_rounds_sees_what_comes_of_them_and_may_name_others
     assert len(read_plan(tmp_path / "cup").plays) == 32  # eight plays at each of four tables
 
 
-def test_it_is_noted_where_no_deal_is_over_before_the_last_round() -> None:
+def test_a_plan_in_which_no_deal_ends_before_the_last_round_is_noted() -> None:
     late = ("standings_late", "no deal is over before round 4")
     assert (start_notes(planned(16, 4)), start_notes(planned(16, 8))) == ([late], [])
 

@@ -63,10 +63,10 @@ def announce(client: httpx.Client) -> httpx.Response:
 def test_an_incomplete_announcement_names_what_is_missing(client: httpx.Client, folder: Path) -> None:
     wrong = {"name-0": "Li Wei", "hash-0": "abc", "name-1": "Anne", "hash-1": "", "name-2": "", "hash-2": "a" * 64}
     page = ask(client, action="announce", **wrong).text
-    for said in ("Li Wei: the hash of the words must", "Anne: the hash of the words must", "a hash without the name"):
+    for said in ("Li Wei: the hash of the words must", "Anne: the hash of the words must", "a hash has no name"):
         assert said in page
     page = ask(client, action="announce", **{"name-0": "Li Wei", "hash-0": "a" * 64, "source": "Lottery"}).text
-    assert "enter both where the public value will be read, and which one it is" in page
+    assert "enter both the source of the public value and its round" in page
     assert read_draws(folder) == ()
 
 
