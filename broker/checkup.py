@@ -18,7 +18,7 @@ from typing import Final
 
 import click
 
-from broker.console import FILE, json_option
+from broker.console import FILE, amount, json_option
 from broker.files import PRIVATE, write_whole
 from broker.version import program_version
 
@@ -53,8 +53,8 @@ def lines_of(examined: Examined) -> Iterator[str]:
         yield f"    why: {one.why}"
         yield f"    do:  {one.do}"
     count = sum(one.must for one in examined.findings)
-    yield f"looked at: {', '.join(examined.looked)}"
-    yield f"{count} to be done" if count else "nothing has to be done"
+    yield f"examined: {', '.join(examined.looked)}"
+    yield f"{amount(count, 'problem')} to fix" if count else "nothing to do"
 
 
 def tell(examined: Examined, *, as_json: bool) -> int:

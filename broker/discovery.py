@@ -79,7 +79,7 @@ def _registered(done: "Future[Any]") -> None:
 
 
 def _tell_why(error: BaseException) -> None:
-    log.warning("tables have to be told the desk's address: %s", error or type(error).__name__)
+    log.warning("the desk is not announced, so tables need its address: %s", error or type(error).__name__)
 
 
 def _unanswered() -> suppress:
@@ -113,7 +113,7 @@ class DeskFinder:
             ServiceBrowser(self._zeroconf, SERVICE, handlers=[self._changed])
             self._asking.start()
         except OSError as error:
-            log.info("desks cannot be looked for: %s", error)
+            log.info("cannot search for desks: %s", error)
 
     def _changed(self, *, name: str, state_change: "ServiceStateChange", **_: object) -> None:
         self._changes.put((name, state_change.name != "Removed"))

@@ -124,7 +124,7 @@ def _place(path: str) -> str:
 
 def _form(pattern: str) -> str:
     if (found := LETTERS_ALLOWED.fullmatch(pattern)) is None:
-        return N_("it is not written as it must be")
+        return N_("it does not have the required form")
     letters, most = " ".join(re.findall(r".-.|.", found[2])), int(found[3]) + bool(found[1])
     return N_("use only {letters}, at most {most} characters", letters=letters, most=most)
 

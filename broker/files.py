@@ -149,7 +149,8 @@ def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
     if output.exists():
         with output.open("rb") as file:
             if not content.startswith(file.read(KIND_BYTES)):
-                raise RuleError("export_exists", f"{output} is there already, and is no {output.suffix or 'such'} file")
+                kind = f"a {output.suffix}" if output.suffix else "such a"
+                raise RuleError("export_exists", f"{output} already exists, and is not {kind} file")
     write_file(output, content, mode)
 
 
@@ -168,7 +169,7 @@ PEOPLE_FILE: Final = "people.sqlite"
 def refuse_no_event(folder: Path) -> None:
     """Raise NoEvent for a folder that was named by mistake, before anything is made in it."""
     if not (folder / EVENT).exists() and not (folder / PEOPLE_FILE).exists():
-        raise NoEvent(f"{folder} is no event's folder: there is no {EVENT} in it")
+        raise NoEvent(f"{folder} is not the folder of an event: it contains no {EVENT}")
 
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
@@ -204,16 +205,16 @@ def may_write(output: Path, *, source: Path | None, force: bool) -> None:
     if source is not None and output.exists() and source.exists() and output.samefile(source):
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
-        raise RuleError("unwritable", f"{output} is no file")
+        raise RuleError("unwritable", f"{output} is not a file")
     own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS, PLAYERS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
-            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
-            f" and none of {MOVEMENT}, {PLAYERS} and {STANDINGS}",
+            f"{output.name}: in an event's folder an export ends in {', '.join(EXPORT_SUFFIXES)},"
+            f" and is not called {MOVEMENT}, {PLAYERS} or {STANDINGS}",
         )
     if output.exists() and not force:
-        raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
+        raise RuleError("export_exists", f"{output} already exists; --force overwrites it")
     if not output.parent.is_dir():
         raise RuleError("unwritable", f"{output.parent}: there is no such folder")
     if not os.access(output.parent, os.W_OK):

@@ -39,7 +39,7 @@ _HOOK: Final = f"""\
 #cloud-boothook
 #!/bin/sh
 {MARK}
-# Runs early at every start, before there is a network; what takes minutes is left to a service that waits for it.
+# Runs early at every start, before there is a network; a service that waits for the network does the slow work.
 unit=/etc/systemd/system/homologue-card.service
 [ -e "$unit" ] || {{
     cp /boot/firmware/{PACKAGES}/homologue-card.service "$unit" && systemctl daemon-reload
@@ -72,10 +72,10 @@ _INSTALL: Final = """\
 #!/bin/sh
 {mark}
 export DEBIAN_FRONTEND=noninteractive
-echo "Installing this {role}. It takes some minutes; leave the machine on."
+echo "Installing this {role}. This takes several minutes; leave the machine on."
 if dpkg --configure -a && apt-get update && apt-get install -y /boot/firmware/{packages}/*.deb && {install}; then
     touch {done} && sync
-    echo "Installed; the machine starts again."
+    echo "Installed; the machine restarts now."
     systemctl reboot
 else
     echo "Not installed yet: is there a network? The next try is in 30 seconds (journalctl -u homologue-card)."
@@ -106,7 +106,7 @@ def prepare_card(
         )
     hook = boot / HOOK
     if hook.exists() and MARK.encode() not in hook.read_bytes():
-        raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card again")
+        raise CommandError("card_taken", f"{hook} was not written by Homologue: remove it, or write the card again")
     chosen = _chosen(packages, role, architecture)
     folder = boot / PACKAGES
     before = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0

@@ -165,7 +165,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     "--root", help="Root hash as it was announced before the event; otherwise the commitment file's own is trusted."
 )
 @click.option(
-    "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as it was published before the words were said."
+    "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as published before anybody said their words."
 )
 @json_option("Print one JSON line per deal.")
 def deal_verify(*, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_json: bool) -> None:
@@ -174,8 +174,8 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
     shown.
 
-    The exit code is 0 if all revealed deals match, otherwise 1; also 1 where all drawn deals are revealed without the
-    words of their draw. Deals that are not revealed are listed.
+    The exit code is 0 if all revealed deals match, otherwise 1; it is also 1 if all drawn deals are revealed but the
+    words of their draw are not. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
@@ -230,7 +230,7 @@ def _summary(verdicts: list[revealed_deals.DealVerdict], commitment: Commitment)
     right = sum(verdict.refusal is None for verdict in verdicts)
     hidden = sorted(set(commitment.hashes) - {verdict.deal for verdict in verdicts})
     rest = f" Not revealed: {_list(hidden)}." if hidden else ""
-    return f"{right} of {len(verdicts)} revealed deals are what was committed to, root {commitment.root}.{rest}"
+    return f"{right} of {len(verdicts)} revealed deals match the commitment, root {commitment.root}.{rest}"
 
 
 def _list(numbers: Iterable[int]) -> str:
@@ -395,7 +395,7 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    say(f"Each set is whole: {_list(registry)}.", sets=sorted(registry))
+    say(f"Complete sets: {_list(registry)}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:

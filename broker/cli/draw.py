@@ -32,7 +32,7 @@ HOW_MANY_WORDS: Final = 13
 
 @click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chooses them.")
 def deal_draw() -> None:
-    """Draw deals from secret words of several people, so that nobody chooses them, knows them or draws twice unseen.
+    """Draw deals from secret words of several people: nobody can choose or know them, or draw twice unnoticed.
 
     \b
     homologue deal draw words
@@ -56,7 +56,7 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     homologue deal draw words --own
     """
     if output and output.exists():
-        raise RuleError("file_exists", f"{output} is there already, perhaps with words whose hash was handed in")
+        raise RuleError("file_exists", f"{output} already exists, perhaps with words whose hash was handed in")
     words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
     if output:
         _ = Translator(language)
@@ -99,7 +99,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
     "--beacon",
     metavar="SOURCE ROUND",
     nargs=2,
-    help="A public value that nobody can know yet: where it will be read, and which one it is.",
+    help="A public value that nobody can know yet: where it will be published, and which one is used.",
 )
 @options.winds_option
 @options.dealers_option
@@ -275,7 +275,7 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     make_folder(output, PRIVATE_FOLDER)
     _, name = Translator(language), os.fsencode(folder.absolute().name).decode(errors="replace")
     told = (
-        _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
+        _("Any {needed} shares together open the deals; this one alone reveals nothing.", needed=needed),
         _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
     )
     for number, words in enumerate(made, 1):
@@ -366,8 +366,8 @@ def deal_move(folder: Path, number: int, to: int) -> None:
     """
     sealing.move_deal(folder, number, to)
     text = (
-        f"Deal {number} lies in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
-        "and start a scorer that runs again."
+        f"Deal {number} is now in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
+        "and restart the scorer if it is running."
     )
     # Only a note, not an error: it goes away once the other deal is moved too.
     notes = [f"{code}: {problem}" for code, problem in start_problems(folder) if code == "set_at_two_tables"]

@@ -45,7 +45,7 @@ def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) ->
         click.echo(f"certificates_missing: nothing was renewed: {error}")
         return Certificates.of_event(event)
     if not known:
-        click.echo(f"Certificates: made in {made.folder}, for this event alone")
+        click.echo(f"Certificates: created in {made.folder}, for this event only")
     given = {(one.table, one.device) for one in made.tables()}
     for one in () if read_halls(event) else read_devices(event):  # tables of halls do not use the centre's broker
         if (one.table, one.device) not in given:

@@ -72,13 +72,13 @@ def plan_corrections(folder: Path) -> list[Finding]:
     except StoreError as problem:
         return [(problem.code, str(problem))]
     was, now = stored.room.planned.plan, stored.event.plan
-    found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
+    found = [f"the title: {now.title}, but {was.title} in {folder / EVENT}"] if now.title != was.title else []
     for player in stored.event.corrections:
         name, planned = stored.event.name_of(player), stored.room.planned.name_of(player)
-        other = f"{player}: {name}, in {folder / EVENT} {planned}"
+        other = f"{player}: {name}, but {planned} in {folder / EVENT}"
         found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
-    found += [f"who plays: otherwise than in {folder / MOVEMENT}"] if stored.event.version else []
-    found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
+    found += [f"who plays: not as in {folder / MOVEMENT}"] if stored.event.version else []
+    found += [f"the sessions: not as in {folder / EVENT}"] if now.sessions != was.sessions else []
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
@@ -140,7 +140,7 @@ def _folder_name() -> str | None:
 @click.option(
     "--halls-by",
     type=click.Choice(HALLS_BY),
-    help="The event is in many places: everybody stays in the hall of their club, or country (docs/halls.md).",
+    help="Play in several halls: everybody stays in the hall of their club, or of their country (docs/halls.md).",
 )
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
 @click.option(
@@ -150,7 +150,7 @@ def _folder_name() -> str | None:
 @click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts in the final.")
 @click.option("--previous", type=ANY, metavar="SOURCE", help="Begin from these standings: see `event previous`.")
 @click.option("--previous-part", default="", metavar="2/3", help="Part of their IMPs that counts.")
-@click.option("--first", type=FIRST, help="Only the first so many of them are players here.")
+@click.option("--first", type=FIRST, help="Only this many of them, from the first place down, play here.")
 @click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
 @click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
@@ -160,7 +160,7 @@ def _folder_name() -> str | None:
     show_default=True,
     help="Key in each paper sheet once, or twice by two people.",
 )
-@click.option("--keep-plays", is_flag=True, help="Tables offer to read the rivers after a play, for replays.")
+@click.option("--keep-plays", is_flag=True, help="Let tables offer to read the rivers after each play, for replays.")
 @click.option(
     "--public-address",
     metavar="https://...",
@@ -208,7 +208,7 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     """
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
-        raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
+        raise RuleError("folder_taken", f"{folder} is not empty; a new event needs a new or empty folder")
     rules = load_rules(profile)
     players = read_players(listed)
     plan, players = begin_from(previous, _plan(name, title, profile, players), players, previous_part, first)
@@ -276,10 +276,10 @@ def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure,
         found = forecast(plan, wish, minutes)
         click.echo(f"{amount(wish.rounds, 'round')}: {summary.forecast_sentence(found, minutes)}")
         if found.nobody_compared and not plan.uncompared:
-            text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
+            text = "each deal would be played at one table only: choose more rounds, or accept that with --uncompared"
             if not asked:
                 raise RuleError("nobody_compared", text)
-            click.echo("Each deal would be played at one table only: nobody is compared.")
+            click.echo("Each deal would be played at one table only, so nobody would be compared.")
         if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
             return wish, found.nobody_compared
         wish = wish._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))

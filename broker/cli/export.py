@@ -112,7 +112,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @_file
 @options.excel_option
 @PROFILE
-@click.option("--teams", is_flag=True, help="The standings of the teams: of an event's folder.")
+@click.option("--teams", is_flag=True, help="For EVENT_FOLDER: export the standings of the teams instead.")
 def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool, teams: bool) -> None:
     """Export the standings as CSV. They are provisional until the head arbiter has declared them final.
 
@@ -145,7 +145,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
 def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) -> None:
     """Export what the next event begins from as CSV: the final standings with their players, teams and numbers.
 
-    `homologue event previous` and the desk's page Set-up take the list as it is.
+    `homologue event previous` and the desk's page Set-up accept the file as it is.
 
     \b
     homologue export next-event my-event --output next-event.csv
@@ -163,7 +163,7 @@ def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) 
     type=EXISTING_FILE,
     help="CSV file with the columns id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
-@click.option("--provisional", is_flag=True, help="Export even though the standings are not final.")
+@click.option("--provisional", is_flag=True, help="Export even if the standings are not final.")
 def ema_(
     folder: Path, output: Path | None, players: Path | None, *, force: bool, excel: bool, provisional: bool
 ) -> None:
@@ -174,7 +174,7 @@ def ema_(
     """
     stored = open_stored_event(folder)
     if not provisional and not stored.final:
-        raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
+        raise RuleError("not_final", f"{_missing(stored)}; --provisional exports them as they are")
     known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
     made = ema.ema_report(stored, known)
     if made.without_number:
@@ -223,8 +223,8 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
 def replay_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a page that replays plays in a browser, once the standings are declared final.
 
-    All tables of a deal side by side, after the same turn: plays of simulated players, and those that `homologue record
-    rivers` has found.
+    It shows all tables of a deal side by side, turn by turn: plays of simulated players, and plays that `homologue
+    record rivers` has reconstructed.
 
     \b
     homologue export replay my-event --language fr --output replay.html
@@ -341,7 +341,7 @@ def _say_what_is_left_out(stored: StoredEvent, *, all_of_it: bool) -> None:
     hidden = sorted({play.deal for _, play in stored.counted(embargoed=True) if stored.embargoed(play.deal)})
     if hidden and not all_of_it:
         deals = ", ".join(map(str, hidden))
-        click.echo(f"left out until every table has played them: deals {deals} (--embargoed has them)", err=True)
+        click.echo(f"left out until every table has played them: deals {deals} (--embargoed includes them)", err=True)
 
 
 STANDARD_INPUT = Path("-")

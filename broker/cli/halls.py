@@ -63,7 +63,7 @@ def _centre(*, nodes: int, node: int | None, event: Path, **asked: Any) -> None:
     """Run the scorer of an event with halls or, in a folder without the event, only one node of its broker."""
     _halls_of(event)
     if node is None and (event / NODES).exists():
-        raise click.UsageError(f"--node says which of those in {NODES} this machine runs")
+        raise click.UsageError(f"--node is missing: the number of the node in {NODES} that this machine runs")
     if node and not (event / EVENT).exists():
         run_node_alone(event, node, asked["host"])
     elif scorer.callback is not None:
@@ -219,14 +219,14 @@ def list_halls(folder: Path, *, as_json: bool) -> None:
 def revoke(folder: Path, name: str) -> None:
     """Stop accepting messages from a hall, for instance because its machine was stolen. What it has sent stays.
 
-    A running centre disconnects it at once. `homologue hall admit` readmits it. Where the centre has several
-    machines, do it on each of them.
+    A running centre disconnects it at once. `homologue hall admit` readmits it. If the centre has several machines,
+    run this on each of them.
 
     \b
     homologue hall revoke world-cup paris
     """
     _set(folder, name, revoked=True)
-    say(f"{name}: the centre takes nothing more from it", hall=name)
+    say(f"{name}: the centre no longer accepts messages from it", hall=name)
     _say_where_else(folder)
 
 
@@ -237,13 +237,13 @@ def revoke(folder: Path, name: str) -> None:
 def admit(folder: Path, name: str) -> None:
     """Accept messages again from a hall that was revoked; it sends what it has stored since.
 
-    Where the centre has several machines, do it on each of them.
+    If the centre has several machines, run this on each of them.
 
     \b
     homologue hall admit world-cup paris
     """
     _set(folder, name, revoked=False)
-    say(f"{name}: the centre takes from it again", hall=name)
+    say(f"{name}: the centre accepts messages from it again", hall=name)
     _say_where_else(folder)
 
 

@@ -107,19 +107,19 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command(short_help="Set this machine up as a table or as the scorer.")
 @options
-@click.option("--hostname", help="Name of this machine in the network: table-3.")
+@click.option("--hostname", help="Name of this machine on the network, such as table-3.")
 @click.option("--scorer", help="Table: name or address of the scorer, from which it takes the time.")
 @click.option("--locked", is_flag=True, help="Table: disable console, keyboard shortcuts and USB sticks.")
 @click.option("--read-only", is_flag=True, help=f"Table: mount the card read-only, except for a partition {DATA}.")
 @click.option(
     "--card",
     type=EXISTING_FOLDER,
-    help="Not this machine: the boot partition of a card, which installs itself when it is first started.",
+    help="Prepare this boot partition of a card instead, so that its machine installs itself at its first start.",
 )
 @click.option(
     "--packages",
     type=EXISTING_FOLDER,
-    help="With --card: the folder with the packages for it.  [default: build/deb]",
+    help="With --card: folder of the packages to install [default: build/deb].",
 )
 @said_as_json
 def install(
@@ -143,7 +143,7 @@ def install(
         _prepare(card, role, packages or Path("build/deb"), asked, dry_run=dry_run)
         return
     if packages is not None:
-        raise click.UsageError("--packages goes with --card")
+        raise click.UsageError("--packages needs --card")
     _take([*steps(role, root, asked)], root, dry_run=dry_run)
 
 
@@ -161,7 +161,7 @@ def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
 def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: bool) -> None:
     """Prepare the card of another machine, and report what was put on it."""
     if asked.read_only:
-        raise click.UsageError("--read-only needs a partition of its own: do it on the machine, once it is installed")
+        raise click.UsageError("--read-only needs a partition of its own: use it on the machine, once it is installed")
     named = (("--hostname", asked.hostname), ("--scorer", asked.scorer))
     options = [word for option, value in named if value for word in (option, value)]
     try:

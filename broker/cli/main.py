@@ -71,7 +71,7 @@ def load_command(path: str) -> click.Command | None:
         if collecting:
             gc.enable()
     if not isinstance(command, click.Command):
-        raise TypeError(f"{point.value} is no command")
+        raise TypeError(f"{point.value} is not a command")
     return _with_rooms_of_others(path, command) if isinstance(command, click.Group) else command
 
 

@@ -34,7 +34,7 @@ deals_option = click.option(
 excel_option = click.option(
     "--excel",
     is_flag=True,
-    help="Write CSV as Excel opens it where a decimal has a comma: with semicolons. A file named .xlsx is a workbook.",
+    help="Write CSV for Excel where decimals have a comma, with semicolons. A file named .xlsx is always a workbook.",
 )
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make one five of each suit red (riichi).")
@@ -45,7 +45,7 @@ def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tup
     words = [word.strip().lower() for word in value.split(",")]
     found = tuple(seat for word in words for seat in SEATS if seat == word)
     if len(found) < len(words):
-        raise click.BadParameter(f"{value!r}: words of {', '.join(SEATS)}, with commas between")
+        raise click.BadParameter(f"{value!r}: give one or more of {', '.join(SEATS)}, separated by commas")
     return found
 
 
@@ -56,7 +56,7 @@ def parse_set_numbers(_ctx: click.Context, _param: click.Parameter, value: str |
     except ValueError:
         numbers = (0,)
     if not all(1 <= number <= LAST_SET for number in numbers) or (value is not None and not numbers):
-        raise click.BadParameter(f"{value!r}: numbers from 1 to {LAST_SET}, such as 1-8,12")
+        raise click.BadParameter(f"{value!r}: give numbers from 1 to {LAST_SET}, such as 1-8,12")
     return numbers
 
 

@@ -76,9 +76,9 @@ def event_par(
 def _payments(event: Event) -> McrPaymentRules:
     """Return the event's rules of payment. Raises RuleError `no_riichi_record`, `no_compared_plays`."""
     if not event.plan.plays:
-        raise RuleError("no_compared_plays", "this event has riichi sessions alone, and no par")
+        raise RuleError("no_compared_plays", "this event has only riichi sessions, and so no par")
     if isinstance(event.profile, RiichiProfile):
-        raise RuleError("no_riichi_record", "this event is played under riichi rules, and has no par")
+        raise RuleError("no_riichi_record", "this event is played under riichi rules, and so has no par")
     return event.profile.payments
 
 

@@ -57,7 +57,7 @@ def people() -> None:
 @options.event_folder_argument
 @click.argument("name")
 @click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
-@click.option("--role", type=click.Choice(ROLES), required=True)
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What the account may do.")
 @stdin
 @said_as_json
 def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature

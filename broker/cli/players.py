@@ -82,7 +82,7 @@ def player_named(event: Event, said: str) -> str:
 
 def _not_blank(_ctx: click.Context, _param: click.Parameter, said: Words) -> Words:
     if not all(word.strip() for word in ([said] if isinstance(said, str) else said)):
-        raise click.BadParameter("it is empty")
+        raise click.BadParameter("it must not be empty")
     return said
 
 
@@ -123,7 +123,7 @@ def event_checkin(folder: Path, players: tuple[str, ...], word: str | None) -> N
 @click.option("--enters", multiple=True, callback=_not_blank, help="Name of a new player; may be repeated.")
 @click.option("--returns", multiple=True, help="Id of a player who left and plays after all; may be repeated.")
 @click.option("--replaces", nargs=2, multiple=True, metavar="GONE NAME", help="Give a player's seats to a new one.")
-@click.option("--without-standing", is_flag=True, help="Who enters is a guest or a filler, and takes no place.")
+@click.option("--without-standing", is_flag=True, help="The new players are guests or fillers, and are not ranked.")
 @click.option("--from-round", "first_round", type=click.IntRange(1), default=1, help="First round that changes.")
 @click.option("--undo", is_flag=True, help="Take the last change back.")
 @REASON
@@ -172,7 +172,7 @@ def event_players(  # noqa: PLR0913 - one parameter per option
             click.confirm("Publish the new seating?", abort=True, err=True)
         ruling = _give(scorer, folder, decision, reason)
         count = len({one.player.id for one in cost.moved})
-        say(f"players who have another seat: {count}", ruling=ruling, moved=count, empty=cost.empty, plays=cost.plays)
+        say(f"players who change seats: {count}", ruling=ruling, moved=count, empty=cost.empty, plays=cost.plays)
 
 
 def _in_words(cost: PlanCost) -> Iterable[str]:
@@ -181,7 +181,7 @@ def _in_words(cost: PlanCost) -> Iterable[str]:
         before, after = (f"table {at[0]} {at[1]}" if at else "sits out" for at in (one.before, one.after))
         yield f"round {one.round}: {one.player.name}: {before} -> {after}"
     for round_, tables in cost.empty.items():
-        yield f"round {round_}: tables that stand empty: {', '.join(map(str, tables))}"
+        yield f"round {round_}: empty tables: {', '.join(map(str, tables))}"
     for round_, waiting in cost.sits_out.items():
         yield f"round {round_}: sits out: {', '.join(one.name for one in waiting)}"
     for first, second, before_, now in cost.again:
@@ -213,7 +213,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
                 raise RuleError("nothing_to_undo", "no stage was seated")
             decision, going_on = Undo(ruling=seated[-1].id), []
         elif stage is None:
-            raise RuleError("unknown_stage", "there is no stage that is to be seated")
+            raise RuleError("unknown_stage", "no stage is waiting to be seated")
         else:
             out = [one if one in room.planned.plan.teams else player_named(room.event, one) for one in without]
             decision, going_on = draft_stage(room, stage, out), qualified(room, stage, out)
@@ -225,7 +225,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
             click.confirm("Publish the qualifiers?", abort=True, err=True)
         ruling = _give(scorer, folder, decision, reason, HEAD)
         rows = [{"rank": one.rank, "name": one.name} for one in going_on]
-        say("taken back" if undo else f"{len(going_on)} go on", ruling=ruling, going_on=rows)
+        say("taken back" if undo else f"{len(going_on)} qualify", ruling=ruling, going_on=rows)
 
 
 @click.command("final", short_help="Declare the standings final.")

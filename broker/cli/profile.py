@@ -164,6 +164,6 @@ def _problems(file: Path, worked: Path | None) -> list[ProfileMistake]:
     except RuleError as taken:
         return [ProfileMistake("id", None, taken.text)]
     if isinstance(one, RiichiProfile):
-        return [ProfileMistake("", None, "worked examples are of the other rule book")] if worked else []
+        return [ProfileMistake("", None, "worked examples are only possible for MCR profiles")] if worked else []
     expected = read_examples(parse_profile(worked)) if worked else Examples()
     return [ProfileMistake("", None, failure) for failure in failed_examples(expected, one)]

@@ -34,10 +34,10 @@ REST: Final = 3
 def publish(folder: Path, target: Path, *, watch: bool) -> None:
     """Write standings, travellers, players, teams and the seating plan as files, in all languages.
 
-    The pages are those that the desk shows without a login: they have nothing of a deal before every table has played
-    it. Once the standings are final, each deal has its walls, par and replay. A file is written only when its content
-    changes. The event is only read, and its scorer may be running. Serve the folder with a web server or a CDN: readers
-    then put no load on the scorer.
+    The pages are those that the desk shows without a login: nothing of a deal before every table has played it and,
+    once the standings are final, walls, par and replay of each deal. A file is written only when its content changes.
+    The event is only read, and its scorer may be running. Serve the folder with a web server or a CDN: readers then put
+    no load on the scorer.
 
     \b
     homologue publish my-event --to /var/www/my-event

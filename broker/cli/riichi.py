@@ -120,7 +120,7 @@ def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: s
     if asked.discarder is None:
         return
     if asked.discarder not in SEATS:
-        raise RuleError("unknown_wind", f"{asked.discarder[:20]!r} is no seat wind; there are: {', '.join(SEATS)}")
+        raise RuleError("unknown_wind", f"{asked.discarder[:20]!r} is not a seat wind; these are: {', '.join(SEATS)}")
     if asked.self_drawn:
         raise RuleError("discarder_not_asked", "a self-drawn win has no discarder")
     if asked.discarder == winner:
@@ -234,14 +234,14 @@ def riichi_group(context: click.Context, as_json: bool, rules: str, language: La
     {"han": 3, "fu": 30, "dealer": true, "self_drawn": false, "honba": 1}
     melds, if any: [{"kind": "chii|pon|kan", "tiles": ["2m", "3m", "4m"], "open": true}]
     riichi: 0, 1, or 2 (double riichi)
-    also, false unless said: "open_riichi", "ippatsu", "rinshan", "chankan", "haitei", "houtei", "after_eight_counters",
-     "first_turn" (before any call and before the winner's first discard)
-    also, none unless said: "dora_indicators", "ura_indicators" (not the dora), "honba", "riichi_sticks", "rules"
+    optional, false by default: "open_riichi", "ippatsu", "rinshan", "chankan", "haitei", "houtei",
+     "after_eight_counters", "first_turn" (before any call and before the winner's first discard)
+    optional, none by default: "dora_indicators", "ura_indicators" (not the dora), "honba", "riichi_sticks", "rules"
     """
     if context.invoked_subcommand is not None:
         return
     if not as_json:
-        raise click.UsageError("--json, or one of the commands: hand, points, table, check")
+        raise click.UsageError("give --json, or one of the commands hand, points, table and check")
     of_option = cache(lambda: load_riichi_rules(rules))
     answer_each(dict[str, Any], lambda asked: _json_answer(asked, of_option, language))
 
@@ -266,7 +266,7 @@ sticks_option: Final = click.option(
 @click.command("hand", short_help="Value one hand.")
 @click.argument("concealed")
 @click.argument("winning_tile")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="Won by tsumo.")
 @click.option("--seat", "seat_wind", type=WINDS, default="south", show_default=True, help="The winner's seat wind.")
 @click.option("--round", "round_wind", type=WINDS, default="east", show_default=True, help="The round wind.")
 @click.option("--chii", multiple=True, help="An open chii, such as 234m; may be repeated.")
@@ -276,13 +276,13 @@ sticks_option: Final = click.option(
 @click.option("--riichi", "declared", is_flag=True, help="Riichi was declared.")
 @click.option("--double-riichi", is_flag=True, help="Riichi was declared on the first turn.")
 @click.option("--open-riichi", is_flag=True, help="Riichi was declared with the hand shown.")
-@click.option("--ippatsu", is_flag=True)
-@click.option("--rinshan", is_flag=True)
-@click.option("--chankan", is_flag=True)
-@click.option("--haitei", is_flag=True)
-@click.option("--houtei", is_flag=True)
-@click.option("--first-turn", is_flag=True, help="Tenhou, chiihou, renhou, shiisanputa.")
-@click.option("--after-eight-counters", is_flag=True, help="Paarenchan.")
+@click.option("--ippatsu", is_flag=True, help="Won in the uninterrupted turn after riichi.")
+@click.option("--rinshan", is_flag=True, help="Won on a replacement tile.")
+@click.option("--chankan", is_flag=True, help="Won by robbing a kan.")
+@click.option("--haitei", is_flag=True, help="Won on the last tile of the wall.")
+@click.option("--houtei", is_flag=True, help="Won on the last discard.")
+@click.option("--first-turn", is_flag=True, help="Won in the first turn: tenhou, chiihou, renhou, shiisanputa.")
+@click.option("--after-eight-counters", is_flag=True, help="Won by the dealer with eight counters: paarenchan.")
 @click.option("--dora", "dora_indicators", default="", help="Dora indicators, such as 1m4p.")
 @click.option("--ura", "ura_indicators", default="", help="Ura dora indicators.")
 @honba_option
@@ -331,7 +331,7 @@ def one_hand(  # noqa: PLR0913 - one parameter per option
 @click.argument("fu", type=int, default=0)
 @click.option("--yakuman", type=click.IntRange(0, 99), default=0, help="Number of yakuman; han are ignored.")
 @click.option("--dealer", is_flag=True, help="The winner is the dealer.")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="Won by tsumo.")
 @honba_option
 @sticks_option
 @rules_option

@@ -21,7 +21,7 @@ from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
 @click.argument("laid", metavar="LAID", type=EXISTING_FILE)
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
 @click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
-@click.option("--save", is_flag=True, help="Keep the play with the event, for replays and `homologue export pmn`.")
+@click.option("--save", is_flag=True, help="Store the play with the event, for replays and `homologue export pmn`.")
 @said_as_object
 def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> None:
     """Reconstruct a play from what lay on the table at its end. See docs/play.md.
@@ -39,10 +39,10 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
     try:
         play = room.play((table, round_))
     except KeyError:
-        raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
+        raise RuleError("play_unknown", f"table {table} has no MCR result in round {round_}") from None
     found, hand = find_play(room.event, play, read_json(laid, LaidPlay))
     if save and found.irregular:
-        raise CommandError("play_irregular", "somebody drew out of turn: no record can tell this play")
+        raise CommandError("play_irregular", "somebody drew out of turn, which no record can express")
     if save:
         keep_plays(folder, (hand,))
     say("\n".join(_lines(found)), **_row(found))

@@ -161,9 +161,9 @@ def _is_beside(line: str) -> bool:
 
 def _checked(line: BesideLine, profile: ComparisonRules) -> BesideLine:
     if (line.player is None) == (line.team is None) or (line.team and (line.award or line.fine)):
-        raise RuleError("malformed", "such a line is of a player or a team; award and fine are of a player")
+        raise RuleError("malformed", "such a line names a player or a team; only a player has an award or a fine")
     if isinstance(line.carried, str) and profile.imp.method.value != "cross":
-        raise RuleError("malformed", "under this profile IMPs are whole numbers, those carried over too")
+        raise RuleError("malformed", "under this profile IMPs are whole numbers, including those carried over")
     return line
 
 
@@ -228,7 +228,7 @@ def read_teams(path: Path | None, event: Event) -> Teams:
     """Read the teams of a team event. Raises RuleError `teams_missing`, `teams_not_asked`, `bad_teams`."""
     if event == "individual":
         if path is not None:
-            raise RuleError("teams_not_asked", "--teams is of a team event: say --event team too")
+            raise RuleError("teams_not_asked", "--teams is for team events: add --event team")
         return {}
     if path is None:
         raise RuleError("teams_missing", "a team event needs --teams FILE")
@@ -300,7 +300,7 @@ def _among(previous: Brought, here: Container[str]) -> tuple[Brought, dict[str, 
 def _known(without_standing: Iterable[str], names: Container[str]) -> None:
     for name in without_standing:
         if name not in names:
-            raise RuleError("unknown_entry", f"--without-standing {name}: nobody of that name plays")
+            raise RuleError("unknown_entry", f"--without-standing {name}: nobody with this name plays")
 
 
 def _teams(
@@ -334,14 +334,22 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
 
 @click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
-@click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
+@click.option(
+    "--event",
+    type=click.Choice(["individual", "team"]),
+    default="individual",
+    show_default=True,
+    help="Rank players, or teams.",
+)
 @click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
 @click.option(
     "--previous",
     type=ANY,
-    help="Standings of the previous session: this command's output, or CSV. They count for those who are here.",
+    help="Standings of the previous session: this command's output, or CSV. They count for those who play here.",
 )
-@click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
+@click.option(
+    "--carry-over", default="", metavar="2/3", help="Part of their IMPs that counts [default: as the profile says]."
+)
 @click.option(
     "--without-standing",
     multiple=True,
@@ -360,16 +368,17 @@ def score(
     """Compute travellers and standings from all plays of an event.
 
     Input has one line per play. A refused play is answered with its error, and then there are no standings, because
-    they would be wrong.
+    they would be wrong. IMPs are after fines. Points are not checked (`homologue points` does that).
 
-    IMPs are after fines. A play may also have `form` (fouled deals: plays of the same form are compared), `section`
-    (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}) and `awards` (IMPs by seat). Instead
-    of `points` it may have `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A
-    play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
-    checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
-    play; one of a player or {"team": "Reds"} may also have `carried` and `place_before` of an earlier event, in place
-    of --previous, and `without_standing`. `homologue export plays` writes such lines. Of --previous counts who has
-    a play or a line here, or is one of --teams; `previous_left_out` names the others. See docs/records.md.
+    A play may also have `form` (fouled deals: plays of the same form are compared), `section` (its part of the field),
+    `stands_for` (a substitute scores for {"east": "p07"}) and `awards` (IMPs by seat). Instead of `points` it may have
+    `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A play with neither has
+    not taken place yet: then the standings show what each player can still reach.
+
+    A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no play. A line of a player, or of
+    {"team": "Reds"}, may also have `without_standing` and, instead of --previous, `carried` and `place_before` from an
+    earlier event. `homologue export plays` writes such lines. From --previous, only those with a play or a line here,
+    or in --teams, count; `previous_left_out` names the others. See docs/records.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
@@ -383,7 +392,7 @@ def score(
         if (said := plays.brought(event)) != Brought():
             if previous:
                 raise RuleError(
-                    "bad_previous", N_("the plays say themselves what is carried over: leave --previous out")
+                    "bad_previous", N_("the plays already state what is carried over: leave --previous out")
                 )
             before = said
         unranked = (*without_standing, *plays.without_standing(event))

@@ -81,7 +81,7 @@ class ScorerOptions:
 def database_address(address: str | None, password: Path | None) -> "DatabaseAddress | None":
     """Return the database that --store and --store-password name, or None."""
     if address is None and password is not None:
-        raise click.UsageError("--store-password is for --store")
+        raise click.UsageError("--store-password needs --store")
     if address is None:
         return None
     from broker.store import DatabaseAddress  # noqa: PLC0415 - as below
@@ -93,8 +93,8 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--broker",
-    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
-    "else mosquitto where it is installed as a package of the system, else embedded].",
+    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: the one that the event used "
+    "last, else mosquitto if it is installed as a system package, else embedded].",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
 @click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")

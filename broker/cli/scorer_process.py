@@ -461,7 +461,7 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
 def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, logins: Logins) -> Started:
     """Start the broker, unless it is an external one. Return its address, a check to call, and a text about it."""
     if asked.broker and not _own_broker(asked):
-        told = N_("Tables are connected through a broker of its own: {address}.", address=asked.broker)
+        told = N_("Tables are connected through an external broker: {address}.", address=asked.broker)
         return _other_broker(asked.broker, logins), lambda: None, told  # its owner looks after it
     kept = asked.event / BROKER_FOLDER
     known = kind_of_event(kept)
@@ -488,7 +488,7 @@ def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, l
     click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
     click.echo(f"Broker program: {program}")
     if known not in (None, choice.kind):
-        click.echo(f"Broker changed: the event was run on {known} before; from now on it is run on {choice.kind}")
+        click.echo(f"Broker changed: the event used {known} before; from now on it uses {choice.kind}")
     remember_kind(kept, choice.kind)
     told = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
     return logins.scorer(child.host, child.port), child.check, told

@@ -94,6 +94,6 @@ class DeskOpening:
             self._again_at = now + PAUSE_S
             if self._told != why.code:
                 hint = f" ({WHO})" if isinstance(why, errors.DeskPortTaken) else ""
-                click.echo(f"No desk yet: {why.code}: {why.strerror}: results are stored all the same{hint}")
+                click.echo(f"No desk yet: {why.code}: {why.strerror}. Results are stored nevertheless{hint}")
                 self._report(Concern(why.code))
             self._told = why.code

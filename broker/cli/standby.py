@@ -84,9 +84,9 @@ class FollowLine:
         """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
         parts = urlsplit(url)
         if parts.scheme not in ("https", "http") or not parts.hostname:
-            raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
+            raise StandbyRefused(f"{url} is not the address of a desk: https://HOST:PORT")
         if parts.scheme == "http" and not is_loopback(parts.hostname):
-            raise StandbyRefused(f"{url}: an event's keys are only followed over https")
+            raise StandbyRefused(f"{url}: use https, since the event's keys are copied too")
         self.host, self._port, self._tls = parts.hostname, parts.port or DESK_PORT, parts.scheme == "https"
         self._folder, self._secret = folder, secret_of(open_event_key(folder))
         self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
@@ -184,7 +184,7 @@ class StandingBy:
         if told:
             self._takeover.heard(now, told.tables)
             if self._around:
-                click.echo(f"Standby: heard of again: {self._url}")
+                click.echo(f"Standby: {self._url} answers again")
             self._leave()
             self._try_to_take(copy, told, stop)
         elif self._takeover.silent(now):
@@ -231,7 +231,7 @@ class StandingBy:
         if peer is None or not self._whole:
             return  # its event was never completely copied: there is nothing to take over
         if self._around is None:
-            click.echo(f"Standby: nothing is heard of {self._url}")
+            click.echo(f"Standby: {self._url} no longer answers")
             self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker, self._shared)
         for table in self._around.tables():
             self._takeover.came(table)
@@ -471,7 +471,7 @@ def take_over(folder: Path) -> None:
     """
     peer = read_peer(folder)
     if peer is None or peer.role != "standby":
-        raise StandbyBehind(f"{folder} is no standby's: homologue scorer --standby-of makes it one")
+        raise StandbyBehind(f"{folder} does not belong to a standby: homologue scorer --standby-of makes it one")
     with suppress(StoreInUse):
         SqliteJournal(folder / STORE, event_name(folder)).close()
         raise StandbyBehind(f"no standby runs on {folder}")

@@ -73,7 +73,7 @@ def check_command(source: Path) -> None:
     names = [source.name] if (source / MANIFEST).exists() else copy_names(_names(source))
     within = source.parent if (source / MANIFEST).exists() else source
     if not names:
-        raise BackupMissing(f"{source} has no copy in it")
+        raise BackupMissing(f"{source} contains no copy")
     if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - each of them is reported
         sys.exit(1)
 
@@ -82,8 +82,8 @@ FAULTS: Final = {
     ALTERED: "is not as it was written",
     LINK_ALTERED: "counts, but its link is not as it was written",
     MISSING: "is missing",
-    LOST: "was there and is there no more",
-    UNREADABLE_ROW: "is no message",
+    LOST: "was there and has been lost",
+    UNREADABLE_ROW: "is not a message",
     WRONG_POINTS: "has points that do not follow from its outcome",
     BAD_SIGNATURE: "is not signed by its device",
 }
@@ -135,13 +135,13 @@ def _anchor_json(checked: CheckedAnchor) -> dict[str, object]:
 def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
     """Return lines that say whether an anchor holds, and what has changed."""
     if checked.place is None:
-        yield f"{AnchorChanged.code}: what was stored when the anchor was made is not there any more as it was"
+        yield f"{AnchorChanged.code}: something that was stored when the anchor was made has been changed or removed"
         return
     before = f"{checked.place.messages} messages and {checked.place.entries} entries of the audit log"
     if checked.holds:
-        yield f"the anchor holds: {before} are as they were"
+        yield f"the anchor holds: {before} are unchanged"
         return
-    yield f"{AnchorChanged.code}: the anchor was made after {before}, and of these something was changed since"
+    yield f"{AnchorChanged.code}: the anchor was made after {before}, and some of these have changed since"
     yield from _fault_lines(checked.rows)
     if checked.entry is not None:
         yield f"audit_broken: entry {checked.entry} of the audit log is not as it was written"
@@ -259,15 +259,13 @@ def restore_command(
     """
     chosen, manifest, broken = choose_copy(source, event)
     for problem in broken:
-        click.echo(f"passed over: {problem}", err=True)
+        click.echo(f"skipped: {problem}", err=True)
     with working("Restoring"):
         restore_copy(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), wall_clock_ms())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
-        lines.append(
-            f"accounts: as in {people}; everybody logs in again. Look through them: homologue event people list"
-        )
+        lines.append(f"accounts: as in {people}; everybody must log in again. Check them: homologue event people list")
     text = "\n".join((f"{folder}: {_describe(chosen, manifest)}", *lines))
     say(text, folder=folder, copy=chosen.name, event=manifest.event, messages=manifest.height, notes=lines)
 
@@ -288,9 +286,9 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
     missing = [fault for fault in content.faults if fault.code == LOST]
     yield from (concern.text for concern in concerns_of_faults(content.faults))
     if missing:
-        yield "tables send theirs again when the scorer has started, and rulings come back that tables keep"
+        yield "once the scorer has started, tables send their messages again, and the rulings that they keep"
     elif second_home is None:
-        yield "what came after this copy is not known here; tables send theirs again when the scorer has started"
+        yield "what came after this copy is unknown; once the scorer has started, tables send their messages again"
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:

@@ -104,7 +104,7 @@ def take(file: Path, event: Path, keys: Path) -> None:
     trusted = trusted_keys(keys)
     manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
     say(
-        f"Version {manifest.version} lies there: the head arbiter offers it (Orders, Devices).",
+        f"Version {manifest.version} was added: the head arbiter can now offer it to tables (Orders, Devices).",
         version=manifest.version,
     )
 
@@ -113,4 +113,4 @@ def _key(file: Path) -> SigningKey:
     try:
         return open_key(file)
     except ValueError:
-        raise UpgradeError("upgrade_unsigned", f"{file} holds no private key") from None
+        raise UpgradeError("upgrade_unsigned", f"{file} contains no private key") from None

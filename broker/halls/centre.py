@@ -309,7 +309,7 @@ class Centre:
         if isinstance(message, Ruling):
             return message if self._is_for_all(message, row.hall) else None
         if self.hall_of.get(message.table) != row.hall:
-            raise Refused("not_of_hall", f"table {message.table} is none of hall {row.hall}")
+            raise Refused("not_of_hall", f"table {message.table} does not belong to hall {row.hall}")
         if isinstance(message, LogMessage):
             return Incoming(topics.LOG.at(self._event, table=message.table), body, one.acknowledge, one.came_at)
         return message
@@ -326,16 +326,15 @@ class Centre:
         elif isinstance(decision, PlanChanged):
             changed = {one.table for one in decision.plays} | {table for table, _ in decision.dropped}
             if any(self.hall_of.get(table) != hall for table in changed):
-                raise Refused(
-                    "not_of_hall", f"ruling {ruling.number} changes plays of tables that are none of hall {hall}"
-                )
+                raise Refused("not_of_hall", f"ruling {ruling.number} changes plays of tables outside hall {hall}")
             ours = decision.stage is None
         elif ruling.table is None:
             ours = isinstance(decision, OF_PLAYERS)
         else:
             ours = True
             if self.hall_of.get(ruling.table) != hall:
-                raise Refused("not_of_hall", f"ruling {ruling.number}: table {ruling.table} is none of hall {hall}")
+                text = f"ruling {ruling.number}: table {ruling.table} does not belong to hall {hall}"
+                raise Refused("not_of_hall", text)
         if ours and self._others_named(decision, hall):
             raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
         return ours

@@ -22,8 +22,8 @@ KEYWORDS: Final = {"_": None, "N_": None, "NP_": ((1, "c"), 2), "ngettext": (1, 
 """For each function, which arguments are texts; `c` marks the context."""
 
 HEADER: Final = """\
-# Homologue: all that people read.
-# Texts stand in the code; `make messages` collects them. {names} are filled in: keep them."""
+# Homologue: texts for people.
+# `make messages` collects them from the code. {names} are replaced by values: keep them."""
 
 Key = tuple[str | None, str]
 
@@ -120,8 +120,8 @@ def problems() -> Iterator[str]:
             if text is None or text.fuzzy or not all(texts(text)):
                 yield f"{language}: not translated: {key[1]!r}"
             elif any(_names(one) != _names(key[1]) for one in texts(text)):
-                yield f"{language}: other {{names}}: {key[1]!r}"
-        yield from (f"{language}: no text of the code: {key[1]!r}" for key in known.keys() - found.keys())
+                yield f"{language}: different {{names}}: {key[1]!r}"
+        yield from (f"{language}: not in the code: {key[1]!r}" for key in known.keys() - found.keys())
 
 
 def texts(message: Message) -> tuple[str, ...]:

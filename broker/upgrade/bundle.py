@@ -84,7 +84,7 @@ class BundleManifest(Struct, frozen=True, kw_only=True):
         found = {part.package: part for part in self.parts if part.target == target}
         if missing := [name for name in TABLE_PACKAGES if name not in found]:
             has = ", ".join(sorted({part.target for part in self.parts}))
-            raise UpgradeError("upgrade_foreign", f"no {missing[0]} for {target} in it: it has {has}")
+            raise UpgradeError("upgrade_foreign", f"it has no {missing[0]} for {target}, only packages for {has}")
         return [found[name] for name in TABLE_PACKAGES]
 
 
@@ -117,7 +117,7 @@ def read_signed_manifest(content: bytes) -> SignedManifest:
     try:
         return msgspec.json.decode(content, type=SignedManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UpgradeError("upgrade_damaged", f"this is no manifest of an upgrade: {reason(error)}") from None
+        raise UpgradeError("upgrade_damaged", f"this is not the manifest of an upgrade: {reason(error)}") from None
 
 
 def trusted_keys(*files: Path) -> set[str]:
@@ -135,7 +135,7 @@ def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
     At the end the file is positioned at its data. The format is described in deb(5) and ar(5). Raises UpgradeError.
     """
     if file.read(8) != b"!<arch>\n":
-        raise UpgradeError("upgrade_damaged", "this is no Debian package")
+        raise UpgradeError("upgrade_damaged", "this is not a Debian package")
     while head := file.read(AR_HEAD_BYTES):
         name, size = head[:16].decode("ascii", "replace").strip().rstrip("/"), head[48:58].strip()
         if len(head) != AR_HEAD_BYTES or not size.isdigit():
@@ -158,7 +158,7 @@ def deb_control(file: IO[bytes]) -> dict[str, str]:
             fields = dict(line.split(": ", 1) for line in text.splitlines() if re.match(r"[A-Za-z-]+: ", line))
         if name == "data.tar.xz" and fields:
             return fields
-    raise UpgradeError("upgrade_damaged", "this package is not as ours are: it has no control.tar, or no data.tar.xz")
+    raise UpgradeError("upgrade_damaged", "this is not one of our packages: it lacks control.tar or data.tar.xz")
 
 
 def deb_files(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
@@ -188,7 +188,7 @@ def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> BundleMa
             )
             parts.append((part, fields["Version"].rpartition("+")[0]))
     if len(programs) != 1 or any(version != next(iter(programs))[3] for _, version in parts):
-        raise UpgradeError("upgrade_damaged", "a bundle has a homologue-common, and all packages are of its version")
+        raise UpgradeError("upgrade_damaged", "a bundle needs homologue-common, and only packages of one version")
     version, commit, formats, _ = programs.pop()
     journal, store = formats
     manifest = BundleManifest(
@@ -224,7 +224,7 @@ def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
         elif member.name.endswith(f"/site-packages/{FORMATS}") and content:
             formats = read_formats(content.read())
     if not version or formats is None:
-        raise UpgradeError("upgrade_damaged", "homologue-common holds no program, or one without formats")
+        raise UpgradeError("upgrade_damaged", "homologue-common contains no program, or one without formats")
     return version, commit if re.fullmatch(r"[0-9a-f]*", commit) else "", formats
 
 
@@ -252,7 +252,7 @@ def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, B
     for part in manifest.parts:
         if hashes.get(f"{part.sha256}.deb") != part.sha256:
             raise UpgradeError(
-                "upgrade_damaged", f"{bundle.name} lacks {part.package} for {part.target}, or has another"
+                "upgrade_damaged", f"{bundle.name} lacks {part.package} for {part.target}, or has a different one"
             )
     return signed, manifest
 
@@ -285,7 +285,7 @@ def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarF
             signed = _first(archive)
             yield archive, signed, signed.opened(trusted)
     except (tarfile.TarError, EOFError) as error:
-        raise UpgradeError("upgrade_damaged", f"{bundle.name} is no bundle of an upgrade: {reason(error)}") from None
+        raise UpgradeError("upgrade_damaged", f"{bundle.name} is not an upgrade bundle: {reason(error)}") from None
 
 
 def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
@@ -300,7 +300,7 @@ def _first(archive: tarfile.TarFile) -> SignedManifest:
     first = archive.next()
     source = archive.extractfile(first) if first and first.name == MANIFEST else None
     if source is None:
-        raise UpgradeError("upgrade_damaged", "this is no bundle of an upgrade: no manifest comes first")
+        raise UpgradeError("upgrade_damaged", "this is not an upgrade bundle: it does not begin with a manifest")
     return read_signed_manifest(source.read(2 * LONGEST_MANIFEST))
 
 
@@ -311,7 +311,7 @@ def _lay(source: IO[bytes], place: Path) -> None:
         shutil.copyfileobj(source, file, CHUNK)
     if f"{hash_of(new)}.deb" != place.name:
         new.unlink()
-        raise UpgradeError("upgrade_damaged", "a package in it is not what its manifest says")
+        raise UpgradeError("upgrade_damaged", "a package in it does not match the manifest")
     sync(new)
     new.replace(place)
 

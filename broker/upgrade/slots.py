@@ -96,7 +96,7 @@ class SlotFolder:
         """Choose the slot that holds a bundle for the next start, on trial. Raises UpgradeError, OSError."""
         slot, slots = self.holding(bundle), self.now
         if slot is None:
-            raise UpgradeError("upgrade_damaged", "no slot holds this version any more")
+            raise UpgradeError("upgrade_damaged", "no slot contains this version any longer")
         if slot != slots.slot:
             write_slots(self.folder, Slots(slot, slots.slot, trial=True, base=self._base))
 
@@ -121,7 +121,7 @@ def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> Non
     """Write one file of a package into a slot, unless it is outside the environment. Raises UpgradeError."""
     path = PurePosixPath(member.name)
     if ".." in path.parts:
-        raise UpgradeError("upgrade_damaged", f"a package names {member.name}")
+        raise UpgradeError("upgrade_damaged", f"a package contains the path {member.name}")
     if not path.is_relative_to(PREFIX):
         return
     target = place / path.relative_to(PREFIX)

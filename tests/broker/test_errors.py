@@ -54,7 +54,7 @@ def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> N
     [
         (["a b"], list[PlayerId], "item 1: use only A-Z a-z 0-9 _ -, at most 32 characters"),
         ("Cup", EventName, "use only a-z 0-9 -, at most 32 characters"),
-        ("x", Annotated[str, Meta(pattern=r"^-?[0-9]+/[0-9]+$")], "it is not written as it must be"),
+        ("x", Annotated[str, Meta(pattern=r"^-?[0-9]+/[0-9]+$")], "it does not have the required form"),
         ("", Annotated[str, Meta(min_length=1)], "it is empty"),
         ("abcd", Annotated[str, Meta(max_length=3)], "more than 3 characters"),
         ([], Annotated[list[int], Meta(min_length=4)], "fewer than 4 entries"),

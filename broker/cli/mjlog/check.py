@@ -12,7 +12,7 @@ import click
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
 from broker.cli.rules_input import load_riichi_rules
-from broker.console import EXISTING_FILE, said_as_json, say
+from broker.console import EXISTING_FILE, amount, said_as_json, say
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -50,9 +50,9 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
             continue
         wins.count(file, record.wins)
         hands.count(file, record.hands)
-    told = f"{wins.agree} of {wins.all} wins agree; {hands.agree} of {hands.all} hands pay and go on as in the record"
+    text = f"{wins.agree} of {wins.all} wins and {hands.agree} of {hands.all} hands agree with the records"
     say(
-        told + (f"; {unread} files not read" if unread else ""),
+        text + (f"; {amount(unread, 'file')} not read" if unread else ""),
         wins={"agree": wins.agree, "all": wins.all},
         hands={"agree": hands.agree, "all": hands.all},
         unread=unread,
@@ -202,7 +202,7 @@ def _differences(hand: MjlogHand, after: SessionState | None, rules: RiichiProfi
 def _continued(hand: MjlogHand, state: SessionState, after: SessionState | None, rules: RiichiProfile) -> Iterator[str]:
     final = hand.final()
     if (after is not None and after != state) or (final is not None and not state.over):
-        yield f"goes on with {_named(state)}, in the record with {_named(after)}"
+        yield f"continues with {_named(state)}, in the record with {_named(after)}"
     if final is not None:
         ended = settle_event(state, SessionEnd(), rules).state.scores
         if ended != final:

@@ -288,7 +288,7 @@ def _drawn(hand: MjlogHand) -> SessionEvent:
     if kind in ABORTS:
         return Abort(reason=ABORTS[kind], riichi=hand.riichi)
     if kind not in ("", NAGASHI):
-        raise RuleError("bad_record", f"no hand ends by {kind[:20]!r}")
+        raise RuleError("bad_record", f"{kind[:20]!r} is not a way in which a hand can end")
     tenpai = tuple(one for one in PLAYERS if f"hai{one}" in hand.ends[0].attributes)
     nagashi = tuple(max(PLAYERS, key=_paid(tag).__getitem__) for tag in hand.ends) if kind == NAGASHI else ()
     return ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi, riichi=hand.riichi)

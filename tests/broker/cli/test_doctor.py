@@ -66,13 +66,13 @@ def event(tmp_path: Path, demo_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
 
 def test_what_was_found_is_told_though_the_bundle_cannot_be_written(event: Path, tmp_path: Path) -> None:
     answer = ask("scorer", event, "--bundle", tmp_path / "missing" / "help.zip")
-    assert (answer.exit_code, "looked at: event, store" in answer.stdout) == (1, True)
+    assert (answer.exit_code, "examined: event, store" in answer.stdout) == (1, True)
     assert "[file_missing]" in answer.stderr
 
 
 def test_of_an_event_that_is_well_nothing_has_to_be_done(event: Path) -> None:
     assert codes(event) == set()
-    assert "nothing has to be done" in ask("scorer", event).output
+    assert "nothing to do" in ask("scorer", event).output
 
 
 def other_deals(event: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_desk_is_asked_with_the_token_and_one_that_does_not_answer_is_told(tmp
     gone = ask("hall", address, "--token-file", token, "--json")
     assert json.loads(gone.output)["findings"][0]["what"] == f"{address}: Connection refused"
     token.write_bytes(b"caf\xe9")
-    assert "what is in the file is no token" in ask("hall", address, "--token-file", token).output
+    assert "the file does not contain a token" in ask("hall", address, "--token-file", token).output
     assert (well.exit_code, json.loads(well.output)["findings"]) == (0, [])
     for answer in (refused, gone, ask("hall", "file:///etc/passwd", "--token-file", token, "--json")):
         assert [one["code"] for one in json.loads(answer.output)["findings"]] == ["desk_unread"]

@@ -130,7 +130,7 @@ def test_what_is_left_out_is_said_beside_it(under_way: Path) -> None:
     assert done.stdout.count("\n") == 1
     assert done.stderr == (
         "provisional: 12 of 16 plays have their result\n"
-        "left out until every table has played them: deals 1, 2, 3, 4 (--embargoed has them)\n"
+        "left out until every table has played them: deals 1, 2, 3, 4 (--embargoed includes them)\n"
     )
     assert export("results", under_way, "--embargoed").stdout.count("\n") == 49
 

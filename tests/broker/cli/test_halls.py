@@ -156,7 +156,7 @@ def test_nodes_that_are_too_few_or_not_named_or_without_certificates_are_refused
 def test_who_does_not_say_which_node_a_machine_is_learns_that(event: Path, tmp_path: Path) -> None:
     name_nodes(event, tmp_path / "nodes")
     ran = CliRunner().invoke(homologue, ["centre", str(event)])
-    assert (ran.exit_code, "--node says which" in ran.output) == (2, True), ran.output
+    assert (ran.exit_code, "--node is missing" in ran.output) == (2, True), ran.output
 
 
 def test_a_hall_is_revoked_listed_so_and_admitted_again(event: Path) -> None:

@@ -180,7 +180,7 @@ def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) 
         scorer = start("--mqtt-port", "0", *options)
         scorer.wait_for(f"^Broker: {told}$", PATIENCE_S)
         if options and "mosquitto" in options:
-            scorer.wait_for("^Broker changed: the event was run on embedded before", PATIENCE_S)
+            scorer.wait_for("^Broker changed: the event used embedded before", PATIENCE_S)
         scorer.wait_for(r"^Desk: ", PATIENCE_S)
         end(scorer)
 

@@ -97,7 +97,7 @@ def test_a_scorer_that_has_taken_over_opens_its_desk_when_its_address_is_back_an
     assert {concern.code for concern in one.told} < ALERT_CODES.keys()
     gone, taken = capsys.readouterr().out.splitlines()
     assert gone.startswith(f"No desk yet: desk_address_refused: cannot listen on {ELSEWHERE} port 0: ")
-    assert (gone.endswith("stored all the same"), taken.endswith(f"({WHO})")) == (True, True)
+    assert (gone.endswith("stored nevertheless"), taken.endswith(f"({WHO})")) == (True, True)
 
 
 def test_a_scorer_that_has_taken_over_from_nobody_ends_where_its_desk_cannot_be_opened() -> None:

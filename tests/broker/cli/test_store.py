@@ -138,7 +138,7 @@ def test_a_broken_copy_is_named_and_passed_over(over: Path, stick: Path, tmp_pat
     checked = ask("check", stick)
     assert (checked.exit_code, checked.output.count("backup_broken")) == (1, 1)
     restored = ask("restore", stick, tmp_path / "new")
-    assert (restored.exit_code, restored.stderr.startswith(f"passed over: {newest.name}")) == (0, True)
+    assert (restored.exit_code, restored.stderr.startswith(f"skipped: {newest.name}")) == (0, True)
 
 
 def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
@@ -168,7 +168,7 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
     assert restored.output.splitlines()[1:] == [
         "Rulings 1 of the desk came back from their second home.",
         f"Messages that were stored are missing: 2. By table: {missing}. Rulings of the desk: -.",
-        "tables send theirs again when the scorer has started, and rulings come back that tables keep",
+        "once the scorer has started, tables send their messages again, and the rulings that they keep",
     ]
     after = open_stored_event(tmp_path / "new")
     assert [entry.id for entry in after.room.book.entries.values()] == [*before.room.book.entries]
@@ -231,7 +231,7 @@ def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> Non
     lines = held.output.splitlines()
     assert (held.exit_code, lines[-1]) == (
         0,
-        f"the anchor holds: {count} messages and 0 entries of the audit log are as they were",
+        f"the anchor holds: {count} messages and 0 entries of the audit log are unchanged",
     )
     told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)
     assert told["anchor"] == {"code": None, "messages": count, "entries": 0, "rows": [], "entry": None}

@@ -53,7 +53,7 @@ def test_every_win_of_the_sample_agrees() -> None:
         ('yakuman="39"', 'yakuman="40"', {5: ("yaku daisangen 13, in the record suuankou 13",)}),
         ('machi="12"', 'machi="13"', {3: ("bad_record: win 3: the winning tile is not in the hand",)}),
         ('hai="5,9,12,57', 'hai="5,5,12,57', {3: ("bad_record: win 3: one tile is in the hand twice",)}),
-        ('ba="3,1" hai', 'ba="3" hai', {3: ("bad_record: AGARI: ba is a list of 2 numbers",)}),
+        ('ba="3,1" hai', 'ba="3" hai', {3: ("bad_record: AGARI: ba must be a list of 2 numbers",)}),
     ],
 )
 def test_a_win_that_differs_is_shown_with_what_differs(old: str, new: str, told: dict[int, tuple[str, ...]]) -> None:
@@ -88,7 +88,7 @@ def test_the_command_says_how_many_agree(tmp_path: Path) -> None:
     told = CliRunner().invoke(homologue, ["riichi", "check", str(SAMPLE), str(packed)])
     assert (told.exit_code, told.stdout) == (
         0,
-        "14 of 14 wins agree; 30 of 30 hands pay and go on as in the record\n",
+        "14 of 14 wins and 30 of 30 hands agree with the records\n",
     )
 
 
@@ -101,7 +101,7 @@ def test_the_command_names_the_others_and_files_that_it_cannot_read(tmp_path: Pa
     lines = told.stdout.splitlines()
     assert lines[0] == "changed.mjlog: win 3: yaku pinfu 1, tanyao 1, in the record pinfu 1, iipeikou 1"
     assert [line.split(": ")[:2] for line in lines[1:2]] == [["other.txt", "not_a_record"]]
-    assert lines[2:] == ["6 of 7 wins agree; 15 of 15 hands pay and go on as in the record; 1 files not read"]
+    assert lines[2:] == ["6 of 7 wins and 15 of 15 hands agree with the records; 1 file not read"]
 
 
 def test_the_command_names_the_hands_that_go_on_otherwise(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_command_names_the_hands_that_go_on_otherwise(tmp_path: Path) -> Non
     ends = "ends with (14500, 26100, 8800, 50600), in the record with (14500, 26100, 8800, 49600)"
     assert (told.exit_code, told.stdout.splitlines()) == (
         1,
-        [f"changed.mjlog: hand 15: {ends}", "7 of 7 wins agree; 14 of 15 hands pay and go on as in the record"],
+        [f"changed.mjlog: hand 15: {ends}", "7 of 7 wins and 14 of 15 hands agree with the records"],
     )
 
 
@@ -151,7 +151,7 @@ def test_the_sample_has_each_way_in_which_a_hand_can_end() -> None:
 
 
 E3 = "E3, {} counters, 1 deposits, (22500, 43200, 19500, 13800)"
-GOES_ON = "goes on with {}, in the record with {}"
+GOES_ON = "continues with {}, in the record with {}"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ GOES_ON = "goes on with {}, in the record with {}"
             "496,51.0",
             {15: ("ends with (14500, 26100, 8800, 50600), in the record with (14500, 26100, 8800, 49600)",)},
         ),
-        ('type="kaze4"', 'type="wind4"', {6: ("bad_record: no hand ends by 'wind4'",)}),
+        ('type="kaze4"', 'type="wind4"', {6: ("bad_record: 'wind4' is not a way in which a hand can end",)}),
         ('<RYUUKYOKU type="kaze4"', "<NOTHING", {6: ("bad_record: hand 6 has no end",)}),
         (
             '<RYUUKYOKU type="kaze4"',
@@ -192,7 +192,7 @@ GOES_ON = "goes on with {}, in the record with {}"
             {3: ("riichi_noten: player 3 declared riichi and is not tenpai: that is a chombo",)},
         ),
         ('seed="3,0,0,1', 'seed="99,0,0,1', {6: ("bad_record: INIT: there is no hand 99",)}),
-        ('ten="186,471,195,148"', 'ten="186,471,195"', {6: ("bad_record: INIT: ten is a list of 4 numbers",)}),
+        ('ten="186,471,195,148"', 'ten="186,471,195"', {6: ("bad_record: INIT: ten must be a list of 4 numbers",)}),
         (
             'fromWho="0" sc="196',
             'fromWho="2" sc="196',
@@ -226,11 +226,11 @@ def test_two_players_with_fantastic_discards_have_a_tag_each() -> None:
     (found,) = hand_differences(
         (one, one + other), ('ten="256,441,165,98" oya="3"', 'ten="236,521,145,58" oya="3"')
     ).values()
-    assert found[0].startswith("goes on with S1")  # that hand agrees; the one after it was not changed
+    assert found[0].startswith("continues with S1")  # that hand agrees; the one after it was not changed
 
 
 def test_an_east_round_alone_is_over_after_it() -> None:
-    assert "goes on with the end" in hand_differences(('GO type="9"', 'GO type="1"'))[11][0]
+    assert "continues with the end" in hand_differences(('GO type="9"', 'GO type="1"'))[11][0]
 
 
 def test_a_record_that_is_cut_is_checked_as_far_as_it_goes() -> None:

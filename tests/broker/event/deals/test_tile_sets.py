@@ -106,7 +106,7 @@ def test_a_list_needs_to_say_which_set_it_is(tmp_path: Path) -> None:
 
 def test_check_admits_what_can_be_played_with(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
-    assert done("set", "check", tmp_path) == "Each set is whole: 1, 2.\n"
+    assert done("set", "check", tmp_path) == "Complete sets: 1, 2.\n"
 
 
 def test_check_names_everything_that_is_wrong(tmp_path: Path) -> None:
