@@ -9,11 +9,12 @@ from contextlib import closing
 from typing import Final
 
 import pytest
+from ifaddr import IP, Adapter
 from zeroconf import ServiceInfo, Zeroconf
 from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
 
-from broker.discovery import SERVICE, DeskAnnouncement, DeskFinder, FoundDesk
+from broker.discovery import SERVICE, DeskAnnouncement, DeskFinder, FoundDesk, own_addresses
 from tests.patience import PATIENCE_S
 
 LOOPBACK: Final = ["127.0.0.1"]
@@ -50,6 +51,12 @@ class Heard:
         """Wait for what is told at last."""
         while self.next() != {*wanted}:
             pass
+
+
+def test_no_loopback_address_is_announced_as_this_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    ips = [IP(ip, 24, "lo") for ip in ("127.0.0.1", "127.0.1.1", "192.0.2.7", ("::1", 0, 0))]
+    monkeypatch.setattr("ifaddr.get_adapters", lambda: [Adapter("lo", "lo", ips)])
+    assert own_addresses() == ["192.0.2.7"]
 
 
 def test_desks_are_found_and_missed() -> None:
