@@ -66,7 +66,7 @@ def read(language: str) -> Catalog:
     return read_po(io.BytesIO(catalogue_path(language).read_bytes()), locale=None if language == SOURCE else language)
 
 
-def written(catalogue: Catalog) -> bytes:
+def serialized(catalogue: Catalog) -> bytes:
     """Return the contents of a catalogue's file, without dates, so that it changes only when a text does."""
     for message in catalogue:
         message.flags.discard("python-format")  # Babel takes `100 %: actual size` for a format; ours use braces
@@ -100,11 +100,11 @@ def keys(catalogue: Catalog) -> dict[Key, Message]:
 def update() -> None:
     """Merge the texts of the code into the template and into all catalogues."""
     found = extracted()
-    catalogue_path(SOURCE).write_bytes(written(found))
+    catalogue_path(SOURCE).write_bytes(serialized(found))
     for language in languages()[1:]:
         catalogue = read(language)
         catalogue.update(found, no_fuzzy_matching=True, update_header_comment=False)
-        catalogue_path(language).write_bytes(written(catalogue))
+        catalogue_path(language).write_bytes(serialized(catalogue))
 
 
 def problems() -> Iterator[str]:

@@ -26,7 +26,7 @@ from broker.protocol import Hash, PublicKey, Signature, SigningKey, has_signed
 
 MANIFEST: Final = "manifest.json"
 LONGEST_MANIFEST: Final = 65_536
-SIGNED: Final = b"homologue upgrade 1\n"
+SIGNATURE_PREFIX: Final = b"homologue upgrade 1\n"
 """Prefix of what is signed, so that it cannot pass for a fact or a receipt."""
 
 RELEASE_KEYS: Final = Path(__file__).with_name("release.keys")
@@ -104,7 +104,7 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
         """Return the manifest, if a trusted key has signed it. Raises UpgradeError."""
         if self.key not in trusted:
             raise UpgradeError("upgrade_unsigned", f"signed with the key {self.key[:16]}..., which is not trusted here")
-        if not has_signed(self.key, SIGNED + self.manifest.encode(), self.signature):
+        if not has_signed(self.key, SIGNATURE_PREFIX + self.manifest.encode(), self.signature):
             raise UpgradeError("upgrade_unsigned", "its manifest was changed after it was signed")
         try:
             return msgspec.json.decode(self.manifest, type=BundleManifest)
@@ -195,7 +195,7 @@ def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> BundleMa
         version=version, commit=commit, journal=journal, store=store, parts=tuple(part for part, _ in parts)
     )
     manifest = msgspec.json.decode(text := msgspec.json.encode(manifest), type=BundleManifest)
-    signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNED + text))
+    signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNATURE_PREFIX + text))
     new = output.with_name(f".{output.name}.new")
     with tarfile.open(new, "w", format=tarfile.USTAR_FORMAT) as archive:
         _add(archive, MANIFEST, io.BytesIO(content := msgspec.json.encode(signed)), len(content))
@@ -230,8 +230,8 @@ def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
 
 def read_formats(content: bytes) -> tuple[Formats, Formats]:
     """Return the formats of journals and of stores that a program opens and writes, from its `formats.toml`."""
-    told = tomllib.loads(content.decode())
-    return msgspec.convert((told["journal"], told["store"]), tuple[Formats, Formats])
+    fields = tomllib.loads(content.decode())
+    return msgspec.convert((fields["journal"], fields["store"]), tuple[Formats, Formats])
 
 
 def own_formats() -> tuple[Formats, Formats]:
@@ -247,7 +247,7 @@ def hash_of(path: Path) -> str:
 
 def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, BundleManifest]:
     """Return the manifest of a bundle that is complete and signed by a trusted key. Raises UpgradeError."""
-    with _opened(bundle, trusted) as (archive, signed, manifest):
+    with _open(bundle, trusted) as (archive, signed, manifest):
         hashes = {member.name: _hash_in(archive, member) for member in archive}
     for part in manifest.parts:
         if hashes.get(f"{part.sha256}.deb") != part.sha256:
@@ -263,11 +263,11 @@ def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedMan
     Packages of an older bundle are then removed. Raises UpgradeError, after which the older bundle is still complete.
     """
     make_folder(folder)
-    with _opened(bundle, trusted) as (archive, signed, manifest):
+    with _open(bundle, trusted) as (archive, signed, manifest):
         names = {f"{part.sha256}.deb" for part in manifest.parts}
         for member in archive:
             if member.name in names and (source := archive.extractfile(member)):
-                _lay(source, folder / member.name)
+                _store_package(source, folder / member.name)
     if not all((folder / name).is_file() for name in names):
         raise UpgradeError("upgrade_damaged", f"{bundle.name} is cut short: it lacks a package")
     write_file(folder / MANIFEST, msgspec.json.encode(signed))
@@ -278,11 +278,11 @@ def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedMan
 
 
 @contextmanager
-def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
+def _open(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
     """Open a bundle, positioned at its packages, which are not verified yet. Raises UpgradeError."""
     try:
         with tarfile.open(bundle, "r:") as archive:
-            signed = _first(archive)
+            signed = _read_manifest(archive)
             yield archive, signed, signed.opened(trusted)
     except (tarfile.TarError, EOFError) as error:
         raise UpgradeError("upgrade_damaged", f"{bundle.name} is not an upgrade bundle: {reason(error)}") from None
@@ -295,7 +295,7 @@ def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     return found.hexdigest()
 
 
-def _first(archive: tarfile.TarFile) -> SignedManifest:
+def _read_manifest(archive: tarfile.TarFile) -> SignedManifest:
     """Read the manifest, which comes first. Raises UpgradeError."""
     first = archive.next()
     source = archive.extractfile(first) if first and first.name == MANIFEST else None
@@ -304,16 +304,16 @@ def _first(archive: tarfile.TarFile) -> SignedManifest:
     return read_signed_manifest(source.read(2 * LONGEST_MANIFEST))
 
 
-def _lay(source: IO[bytes], place: Path) -> None:
+def _store_package(source: IO[bytes], target: Path) -> None:
     """Write a package to a file that is named by its hash. Raises UpgradeError if the hash differs."""
-    new = place.with_name(f".{place.name}.new")
+    new = target.with_name(f".{target.name}.new")
     with closing(source), new.open("wb") as file:
         shutil.copyfileobj(source, file, CHUNK)
-    if f"{hash_of(new)}.deb" != place.name:
+    if f"{hash_of(new)}.deb" != target.name:
         new.unlink()
         raise UpgradeError("upgrade_damaged", "a package in it does not match the manifest")
     sync(new)
-    new.replace(place)
+    new.replace(target)
 
 
 def taken(folder: Path) -> SignedManifest | None:
@@ -330,13 +330,13 @@ MANIFEST_PATH: Final = "/upgrade/manifest"
 PART_PATH: Final = "/upgrade/part/{sha256}"
 
 
-def _asked(event: str, table: int, path: str) -> bytes:
+def _signed_request(event: str, table: int, path: str) -> bytes:
     return f"homologue upgrade 1 asked\n{event} {table} {path}".encode()
 
 
 def asked_by(key: SigningKey, event: str, table: int, path: str) -> str:
     """Return a device's `Authorization` header: its table and name, and its signature of the request."""
-    return f"Homologue {table} {key.device} {key.sign_bytes(_asked(event, table, path))}"
+    return f"Homologue {table} {key.device} {key.sign_bytes(_signed_request(event, table, path))}"
 
 
 def who_asks(header: str) -> tuple[int, str, str] | None:
@@ -347,4 +347,4 @@ def who_asks(header: str) -> tuple[int, str, str] | None:
 
 def is_proven(public: str, event: str, table: int, path: str, signature: str) -> bool:
     """Return whether the device with this key has signed this request."""
-    return has_signed(public, _asked(event, table, path), signature)
+    return has_signed(public, _signed_request(event, table, path), signature)

@@ -25,9 +25,9 @@ ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def own_target(release: Path = Path("/etc/os-release")) -> str:
     """Return this machine's release and architecture, in the form used by bundles: deb13-arm64."""
-    told = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
+    fields = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
     machine = platform.machine()
-    return f"deb{told.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
+    return f"deb{fields.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
 
 
 def spare_slot(slots: Slots) -> str:
@@ -76,7 +76,7 @@ class SlotFolder:
                 deb_control(file)
                 for member, content in deb_files(file):
                     pause()
-                    _lay(place, member, content)
+                    _extract_member(place, member, content)
         for name in ("python", "python3"):
             (place / "bin" / name).unlink(missing_ok=True)
             (place / "bin" / name).symlink_to(INTERPRETER)
@@ -109,7 +109,7 @@ class SlotFolder:
         """Return to the version before the one on trial. Raises OSError."""
         slots = self.now
         if slots.trial and slots.slot:
-            write_slots(self.folder, slots.returned(bundle_in(self.folder / slots.slot)))
+            write_slots(self.folder, slots.reverted(bundle_in(self.folder / slots.slot)))
 
     def forget_failure(self) -> None:
         """Allow the bundle whose trial failed to be tried again when it is next offered."""
@@ -117,7 +117,7 @@ class SlotFolder:
             write_slots(self.folder, replace(self.now, failed=""))
 
 
-def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
+def _extract_member(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     """Write one file of a package into a slot, unless it is outside the environment. Raises UpgradeError."""
     path = PurePosixPath(member.name)
     if ".." in path.parts:

@@ -511,7 +511,7 @@ def test_a_row_that_is_missing_or_has_no_time_keeps_no_other_row_from_the_centre
         assert [one for one in ALL_OF_PARIS if one not in of_paris(made)] == [(*lost, f"t{lost[0]}-fact-{lost[1]}")]
         made.halls["paris"].cut()
         made.halls["paris"].heal()
-        assert made.at_centre._at["paris"].attempt == 0
+        assert made.at_centre._positions["paris"].attempt == 0
         made.restart("paris")
         made.halls["paris"].hear(*said_in("paris"))
         made.carry()

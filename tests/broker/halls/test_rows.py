@@ -111,7 +111,7 @@ def forged(
 
     `again`: what the next row in the same message says. `attempt`: at which time of beginning it is the first row.
     """
-    at = made.at_centre._at[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
+    at = made.at_centre._positions[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
     number = at.upto + 1 if height is None else height
     link = link_after(bytes.fromhex(at.link), number, 1, body)
     then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()
@@ -192,7 +192,7 @@ def test_what_a_hall_has_admitted_is_stored_in_one_commit_and_each_of_it_once(tm
         made.restart(CENTRE)
         devices = made.centre.scorer.live.devices.admissions.all()
         assert sorted(one.device for one in devices) == sorted([*own, "thief-0001"])
-        assert made.at_centre._at["paris"].upto == made.halls["paris"].scorer._journal.height + 2
+        assert made.at_centre._positions["paris"].upto == made.halls["paris"].scorer._journal.height + 2
 
 
 @pytest.mark.parametrize(
@@ -403,9 +403,9 @@ def test_a_revoked_hall_that_speaks_all_the_same_is_refused(tmp_path: Path) -> N
         made.carry()
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
         made.centre.step()
-        before = made.centre.scorer._journal.height, made.at_centre._at["osaka"]
+        before = made.centre.scorer._journal.height, made.at_centre._positions["osaka"]
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
-        assert (made.centre.scorer._journal.height, made.at_centre._at["osaka"]) == before
+        assert (made.centre.scorer._journal.height, made.at_centre._positions["osaka"]) == before
         assert "hall_cut_off" in codes(made.centre)
 
 
@@ -435,9 +435,9 @@ def test_no_hall_uses_up_the_numbers_of_beginning_again(tmp_path: Path, attempt:
     with places(tmp_path) as made:
         made.carry()
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=attempt))
-        assert made.at_centre._at["osaka"].attempt == 0
+        assert made.at_centre._positions["osaka"].attempt == 0
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=MOST_ATTEMPTS))
-        assert made.at_centre._at["osaka"].attempt == MOST_ATTEMPTS
+        assert made.at_centre._positions["osaka"].attempt == MOST_ATTEMPTS
 
 
 def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_path: Path) -> None:
@@ -445,8 +445,8 @@ def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_pat
         paris = made.halls["paris"]
         paris.hear(*said_in("paris")[:10])
         made.carry()
-        at = made.at_centre._at["paris"]
-        made.at_centre._at["paris"] = replace(at, link="e" * 64)  # another's row
+        at = made.at_centre._positions["paris"]
+        made.at_centre._positions["paris"] = replace(at, link="e" * 64)  # another's row
         made.at_centre.again()
         made.centre.step()
         paris.hear(*said_in("paris")[10:])
