@@ -67,13 +67,13 @@ def _count(question: FanQuestion, ruleset: Ruleset) -> FanCount:
 
 def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str, Any]:
     elements = [{"name": fan_name(element.id, language), "fan": element.fan} for element in counted.elements]
-    told = {"fan": counted.fan, "elements": elements}
+    answer = {"fan": counted.fan, "elements": elements}
     try:
         check_minimum(minimum, counted)
     except RuleError as problem:
         # The error includes the count: at a false hu the arbiter has to explain it.
-        return {"error": error_answer(problem)["error"] | told}
-    return told
+        return {"error": error_answer(problem)["error"] | answer}
+    return answer
 
 
 @click.command(short_help="Value a winning hand, fan by fan.")

@@ -37,9 +37,9 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     homologue event device my-cup --table 5 --key 0f3c...
     """
     os.umask(0o077)
-    said = {"table": number, "key": key, "machine": machine}
+    fields = {"table": number, "key": key, "machine": machine}
     try:
-        listed = msgspec.convert(said, ListedDevice)
+        listed = msgspec.convert(fields, ListedDevice)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
@@ -97,7 +97,7 @@ def _revoke_devices(folder: Path, event: Event) -> int:
 
 def _renew_tables(path: Path) -> None:
     """Replace the password of each table, but not those of OFFICES."""
-    known = Credentials.load(path).passwords
-    tables = {user for user in known if user not in OFFICES}
+    passwords = Credentials.load(path).passwords
+    tables = {user for user in passwords if user not in OFFICES}
     fresh = Credentials.create(len(tables)).passwords
-    Credentials({user: fresh[user] if user in tables else password for user, password in known.items()}).save(path)
+    Credentials({user: fresh[user] if user in tables else password for user, password in passwords.items()}).save(path)

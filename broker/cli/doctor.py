@@ -7,7 +7,6 @@ import ssl
 import sys
 import time
 import urllib.request
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 import click
 
 from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.cli import options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError, reason
 from broker.event import open_event, read_centre, read_nodes
@@ -36,23 +36,17 @@ from broker.store import STORE, copy_names, database_of, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
 MIB: Final = 1024 * 1024
-PATIENCE_S: Final = 10
+TIMEOUT_S: Final = 10
 
 UNEXAMINED: Final = "a part that could not be examined may have problems too"
 DISK_FULL: Final = "no results can be stored on a full disk"
 
-Look = Callable[[], Iterator[Finding]]
+Check = Callable[[], Iterator[Finding]]
 
 
 @click.command("scorer", short_help="Examine a scorer's machine and an event's folder.")
 @click.argument("folder", type=EXISTING_FOLDER)
-@click.option(
-    "--broker",
-    type=click.Choice(["embedded", "mosquitto"]),
-    default="embedded",
-    show_default=True,
-    help="Broker that the scorer will run.",
-)
+@options.broker_option("Broker that the scorer will run.")
 @click.option("--backup", type=FOLDER, help="Folder with copies of the event.")
 @click.option(
     "--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Maximum age of a copy, in minutes."
@@ -63,7 +57,7 @@ def scorer_doctor(
     folder: Path, broker: Kind, backup: Path | None, backup_age: int, bundle: Path | None, *, as_json: bool
 ) -> None:
     """Examine the event in FOLDER, its store, accounts and copies, and the programs that its scorer needs."""
-    looks: dict[str, Look] = {
+    checks: dict[str, Check] = {
         "event": lambda: _event(folder),
         "store": lambda: _store(folder),
         "broker": lambda: _broker(broker),
@@ -75,20 +69,20 @@ def scorer_doctor(
         "disk": lambda: _disk(folder),
     }
     if backup is not None:
-        looks["copies"] = lambda: _copies(folder, backup, backup_age)
-    examined = examine(looks)
+        checks["copies"] = lambda: _copies(folder, backup, backup_age)
+    examined = examine(checks)
     code = tell(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"event.txt": _about(folder)}, [folder])
     sys.exit(code)
 
 
-def examine(looks: dict[str, Look]) -> Examined:
+def examine(checks: dict[str, Check]) -> Examined:
     """Run all checks. A check that cannot be run is a finding too."""
     found: list[Finding] = []
-    for name, look in looks.items():
+    for name, check in checks.items():
         try:
-            found += look()
+            found += check()
         except (ScorerError, StoreError, BrokerError, PeopleError) as error:
             do = "fix this, then run the command again"
             found.append(Finding(error.code, what=f"{name}: {error}", why=UNEXAMINED, do=do))
@@ -96,7 +90,7 @@ def examine(looks: dict[str, Look]) -> Examined:
             what = f"{name}: {error.filename or ''}: {error.strerror}"
             do = "run this as the user whose files these are"
             found.append(Finding("doctor_blind", what, UNEXAMINED, do))
-    return Examined(tuple(looks), tuple(found))
+    return Examined(tuple(checks), tuple(found))
 
 
 def _about(folder: Path) -> str:
@@ -105,9 +99,9 @@ def _about(folder: Path) -> str:
         event = open_event(folder)
     except ScorerError as error:
         return f"{error.code}\n"
-    kinds = Counter("riichi" for _ in event.riichi)
-    counts = f"tables: {len(event.tables)}, players: {len(event.players)}, deals: {len(event.expected)}"
-    return f"{event.name}: {event.profile.id}, {counts}, plays: {len(event.plan.plays)}, sessions: {kinds['riichi']}\n"
+    field = f"tables: {len(event.tables)}, players: {len(event.players)}, deals: {len(event.expected)}"
+    plays = f"plays: {len(event.plan.plays)}, sessions: {len(event.riichi)}"
+    return f"{event.name}: {event.profile.id}, {field}, {plays}\n"
 
 
 def _event(folder: Path) -> Iterator[Finding]:
@@ -276,9 +270,9 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
     if not copies:
         yield Finding("backup_missing", f"{backup} has no copy of {event}", why, do)
         return
-    last = max(copies, key=lambda one: one.made_at)
-    age = time.time() - last.made_at / 1000
-    if age > minutes * 60 and _messages(folder) > last.height:  # an unchanged event is not copied again
+    newest = max(copies, key=lambda one: one.made_at)
+    age = time.time() - newest.made_at / 1000
+    if age > minutes * 60 and _messages(folder) > newest.height:  # an unchanged event is not copied again
         yield Finding("backup_old", f"the messages of the last {int(age / 60)} minutes are in no copy", why, do)
 
 
@@ -295,15 +289,15 @@ def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | Non
     """
     token = token_file.read_text(encoding="ascii", errors="replace").strip()
     try:
-        told = _ask(desk, token, ca)
-        examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(told)))
+        metrics = _read_metrics(desk, token, ca)
+        examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(metrics)))
     except (OSError, ValueError) as error:
-        told, why = "", "the state of the hall is unknown"
+        metrics, why = "", "the state of the hall is unknown"
         do = "check the address, that the scorer runs, that the token is a monitor's, and that --ca is the event's"
         examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {_why_unread(error)}", why, do),))
     code = tell(examined, as_json=as_json)
     if bundle is not None:
-        write_bundle(bundle, examined, {"metrics.txt": told.replace(token, "")}, [])
+        write_bundle(bundle, examined, {"metrics.txt": metrics.replace(token, "")}, [])
     sys.exit(code)
 
 
@@ -313,7 +307,7 @@ def _why_unread(error: Exception) -> object:
     return reason(found) if isinstance(found, OSError) else found
 
 
-def _ask(desk: str, token: str, ca: Path | None) -> str:
+def _read_metrics(desk: str, token: str, ca: Path | None) -> str:
     """Read a desk's metrics. Raises OSError, ValueError."""
     if urlsplit(desk).scheme not in {"http", "https"}:
         raise ValueError("the address must begin with https:// or http://")
@@ -323,32 +317,32 @@ def _ask(desk: str, token: str, ca: Path | None) -> str:
         f"{desk.rstrip('/')}/metrics", headers={"Authorization": f"Bearer {token}"}
     )
     trusted = ssl.create_default_context(cafile=ca)
-    with urllib.request.urlopen(request, timeout=PATIENCE_S, context=trusted) as answer:  # noqa: S310 - as above
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=trusted) as answer:  # noqa: S310 - as above
         return str(answer.read().decode())
 
 
-def hall_findings(told: str) -> Iterator[Finding]:
+def hall_findings(metrics: str) -> Iterator[Finding]:
     """Return what is wrong in a hall, according to its desk's /metrics."""
     from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - only needed here
 
     values: dict[str, dict[str, float]] = {}
-    versions_: dict[str, str] = {}
-    for family in text_string_to_metric_families(told):
+    versions: dict[str, str] = {}
+    for family in text_string_to_metric_families(metrics):
         for sample in family.samples:
             table = sample.labels.get("table", sample.labels.get("level", ""))
             values.setdefault(sample.name.removeprefix("homologue_"), {})[table] = sample.value
             if sample.name in {"homologue_build_info", "homologue_table_build_info"}:
-                versions_[table] = sample.labels["version"]
+                versions[table] = sample.labels["version"]
     if not values.get("broker_connected", {}).get(""):
         why, do = "nothing is stored; tables play on and keep everything", "check that the broker runs; read its log"
         yield Finding("broker_away", "the scorer is not connected to the broker", why, do)
     yield from _of_tables(values)
-    others = {table: version for table, version in versions_.items() if table and version != versions_.get("")}
+    others = {table: version for table, version in versions.items() if table and version != versions.get("")}
     if others:
-        what = f"tables with a different version from the scorer's {versions_.get('')}: {_tables(others)}"
+        what = f"tables with a different version from the scorer's {versions.get('')}: {_tables(others)}"
         why = "they work together, but problems fixed in one version are still in the other"
         yield Finding("versions_differ", what, why, "upgrade them between two rounds", must=False)
-    level = next((one for one, holds in values.get("disk_level", {}).items() if holds), "ample")
+    level = next((one for one, active in values.get("disk_level", {}).items() if active), "ample")
     if level != "ample":
         yield Finding("scorer_disk_low", f"the scorer's disk is {level}", DISK_FULL, "free space on its disk")
 

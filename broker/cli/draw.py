@@ -26,7 +26,7 @@ from broker.rules.commitment import Announcement, Beacon, Contributor, check_wor
 
 LANGUAGE: Final = language_option("the page")
 
-HOW_MANY_WORDS: Final = 13
+WORD_COUNT: Final = 13
 """Each of 1024 words: 130 bits, which nobody can guess."""
 
 
@@ -57,24 +57,24 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     """
     if output and output.exists():
         raise RuleError("file_exists", f"{output} already exists, perhaps with words whose hash was handed in")
-    words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
+    words = _prompt_secret("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(WORD_COUNT))
     if output:
         _ = Translator(language)
-        told = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
-        write_private(output, words_page(_("Your words for the draw"), told, words, language))
+        notes = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
+        write_private(output, words_page(_("Your words for the draw"), notes, words, language))
     elif not own:
         click.echo(f"Write these words down and show them to nobody before the draw:\n\n  {words}\n")
     click.echo(f"Hand in this hash of them:\n\n  {words_hash(words)}")
 
 
-def _typed(what: str) -> str:
+def _prompt_secret(what: str) -> str:
     """Prompt for secret words without echo, to be typed or scanned."""
     return normal_words(str(click.prompt(what, hide_input=True)))
 
 
-def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[Contributor, ...]:
+def _people(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[Contributor, ...]:
     try:
-        parts = [one.rpartition("=") for one in given]
+        parts = [one.rpartition("=") for one in values]
         return tuple(
             msgspec.convert({"name": name.strip(), "words": of.strip().lower()}, Contributor) for name, _, of in parts
         )
@@ -120,7 +120,7 @@ def draw_announce(  # noqa: PLR0913 - its options
     beacon: tuple[str, str] | None,
     prevalent_winds: tuple[Seat, ...],
     dealers: tuple[Seat, ...],
-    wished: tuple[int, ...],
+    set_numbers: tuple[int, ...],
     red: bool,
     seal_for: str | None,
 ) -> None:
@@ -136,7 +136,7 @@ def draw_announce(  # noqa: PLR0913 - its options
         prevalent_winds=prevalent_winds,
         dealers=dealers,
         people=people,
-        sets=wished,
+        sets=set_numbers,
         red_fives=red,
         beacon=_beacon(*beacon) if beacon else None,
     )
@@ -176,7 +176,7 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     draw = draws.open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
-    words = [_asked(person) for person in draw.announcement.people]
+    words = [_prompt_words(person) for person in draw.announcement.people]
     with working("Making and sealing deals"):
         root = draws.make_drawn_deals(folder, words, beacon_value)
     click.echo(f"{amount(draw.announcement.deals, 'deal')} in {folder / 'deals.json'}: sealed.")
@@ -184,9 +184,9 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
 
 
-def _asked(person: Contributor) -> str:
+def _prompt_words(person: Contributor) -> str:
     while True:
-        words = _typed(f"Words of {person.name}")
+        words = _prompt_secret(f"Words of {person.name}")
         try:
             check_words(person, words)
         except RuleError as refusal:
@@ -274,13 +274,13 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
     _, name = Translator(language), os.fsencode(folder.absolute().name).decode(errors="replace")
-    told = (
+    notes = (
         _("Any {needed} shares together open the deals; this one alone reveals nothing.", needed=needed),
         _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
     )
     for number, words in enumerate(made, 1):
         title = _("{folder}: share {number} of {people}", folder=name, number=number, people=people)
-        write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
+        write_private(output / f"share-{number:02}.pdf", words_page(title, notes, words, language))
     sealing.note_shares(folder, people, needed)
     say(
         f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.",
@@ -298,22 +298,22 @@ def deal_recover(folder: Path) -> None:
     \b
     homologue deal recover my-cup
     """
-    given: list[str] = []
+    shares: list[str] = []
     needed = sealing.FEWEST_NEEDED
-    while len(given) < needed:
-        share = _typed(f"Share {len(given) + 1}")
+    while len(shares) < needed:
+        share = _prompt_secret(f"Share {len(shares) + 1}")
         try:
-            needed = sealing.check_share(share, given)
+            needed = sealing.check_share(share, shares)
         except RuleError as refusal:
             click.echo(str(refusal.text), err=True)
         else:
-            given.append(share)
-    sealing.recover_key(folder, given)
-    opened = _opens(folder)
+            shares.append(share)
+    sealing.recover_key(folder, shares)
+    opened = _count_openable(folder)
     click.echo(f"The key is in {folder / sealing.DEALS_KEY}; {opened} sealed deals open with it.")
 
 
-def _opens(folder: Path) -> int:
+def _count_openable(folder: Path) -> int:
     if not (folder / DEALS).exists():
         return 0
     commitment.refuse_altered_deals(folder)

@@ -222,34 +222,34 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     )
     if deals_per_round is not None and copies is None:
         copies = 1
-    wish = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
+    structure = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
         deals_per_round=deals_per_round,
         copies=copies,
         tables=tables,
         hall_of=hall_of_each(players, halls_by) if halls_by else None,
     )
-    wish, alone = _agreed(ctx, plan, wish)
-    plan = replace(plan, uncompared=alone)
+    structure, nobody_compared = _confirm_rounds(ctx, plan, structure)
+    plan = replace(plan, uncompared=nobody_compared)
     with new_folder(folder):
         if halls_by:
-            plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
+            plan, halls = plan_in_halls(plan, structure, seeded(), lambda: for_seconds(SEARCH_S / 4))
             write_plan(folder, plan)
             write_halls(folder, halls)
-        elif wish.plain:
+        elif structure.plain:
             write_plan(folder, plan)
             ctx.invoke(
                 movement_new,
-                rounds=wish.rounds,
+                rounds=structure.rounds,
                 event=folder,
                 tables=tables,
                 deals_per_round=deals_per_round,
                 copies=copies,
             )
         else:
-            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S)))
+            write_plan(folder, structured_plan(plan, structure, seeded(), lambda: for_seconds(SEARCH_S)))
         write_private(folder / PLAYERS, players_csv(players).encode())
-        made = read_plan(folder)
-        last = max(play.deal for play in made.plays)
+        saved = read_plan(folder)
+        last = max(play.deal for play in saved.plays)
         ctx.invoke(
             deal_new,
             folder=folder,
@@ -257,7 +257,7 @@ def event_new(  # noqa: PLR0913 - one parameter per option
             count=last,
             prevalent_winds=DEFAULT_WINDS,
             dealers=SEATS,
-            wished=tuple(make.allot_sets(made.plays)),
+            set_numbers=tuple(make.allot_sets(saved.plays)),
             red=counts_red_fives(rules),
         )
         open_event_key(folder)
@@ -265,31 +265,31 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     _report_findings(ctx, folder)
 
 
-def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
+def _confirm_rounds(ctx: click.Context, plan: Plan, structure: Structure) -> tuple[Structure, bool]:
     """Show what the number of rounds means and, if it was prompted for, let the user change it.
 
     Return the structure, and whether nobody is compared. Raises RuleError `nobody_compared` if that was neither
     confirmed at the prompt nor accepted with --uncompared, and as `forecast`.
     """
-    asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
+    prompted, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
-        found = forecast(plan, wish, minutes)
-        click.echo(f"{amount(wish.rounds, 'round')}: {summary.forecast_sentence(found, minutes)}")
-        if found.nobody_compared and not plan.uncompared:
+        outlook = forecast(plan, structure, minutes)
+        click.echo(f"{amount(structure.rounds, 'round')}: {summary.forecast_sentence(outlook, minutes)}")
+        if outlook.nobody_compared and not plan.uncompared:
             text = "each deal would be played at one table only: choose more rounds, or accept that with --uncompared"
-            if not asked:
+            if not prompted:
                 raise RuleError("nobody_compared", text)
             click.echo("Each deal would be played at one table only, so nobody would be compared.")
-        if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
-            return wish, found.nobody_compared
-        wish = wish._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))
+        if not prompted or click.confirm("Keep this?", default=not outlook.nobody_compared):
+            return structure, outlook.nobody_compared
+        structure = structure._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))
 
 
 def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) -> Plan:
     listed = [msgspec.to_builtins(one.player) for one in players]
-    said = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
+    fields = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
     try:
-        return msgspec.convert(said, Plan)
+        return msgspec.convert(fields, Plan)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
 
@@ -323,12 +323,12 @@ def event_formats(
     \b
     homologue event formats --players 64 --hours 8 --carriers 20
     """
-    have = Resources(players, tables, round(hours * summary.HOUR), carriers, sets, minutes)
-    rows = [one.row() for one in formats(have)]
+    resources = Resources(players, tables, round(hours * summary.HOUR), carriers, sets, minutes)
+    rows = [one.row() for one in formats(resources)]
     if as_json:
         click.echo(json.dumps({"formats": rows}))
         return
-    heads = (
+    headings = (
         "rounds",
         "deals",
         "copies",
@@ -341,7 +341,7 @@ def event_formats(
         "first",
         "half",
     )
-    click.echo("  ".join(heads) + "  strength  50 %  80 %")
+    click.echo("  ".join(headings) + "  strength  50 %  80 %")
     for row in rows:
         cells = (
             row["rounds"],
@@ -356,14 +356,14 @@ def event_formats(
             summary.hours_minutes(row["first_minutes"]),
             f"{row['at_half']} %",
         )
-        told = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
+        columns = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, headings, strict=True))
         goals = "".join(f"{plays:6}" for plays in row["plays_for"].values())
-        click.echo(f"{told}  {row['strength']:6} %{goals}{' *' if row['early'] else ''}")
+        click.echo(f"{columns}  {row['strength']:6} %{goals}{' *' if row['early'] else ''}")
 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@json_option("Print one JSON object; the exit code is 0.", given=False)
+@json_option("Print one JSON object; the exit code is 0.", expose_value=False)
 @click.pass_context
 def event_check(ctx: click.Context, folder: Path) -> None:
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
@@ -378,13 +378,13 @@ def _report_findings(ctx: click.Context, folder: Path) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
     listed = read_saved_players(folder, plan)
-    noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
-    noted += [*deal_notes(folder), *plan_corrections(folder)]
+    notes = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
+    notes += [*deal_notes(folder), *plan_corrections(folder)]
     if wants_json():
-        said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
-        click.echo(json.dumps(said, ensure_ascii=False))
+        answer = {"ready": not found, "problems": _rows(found), "notes": _rows(notes)}
+        click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    for code, text in (*found, *noted):
+    for code, text in (*found, *notes):
         click.echo(f"{code}: {text}")
     if found:
         ctx.exit(1)

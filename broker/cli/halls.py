@@ -59,15 +59,15 @@ COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
 """Files and folders that are copied from the centre's folder to a hall's."""
 
 
-def _centre(*, nodes: int, node: int | None, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
+def _centre(*, nodes: int, node: int | None, event: Path, **scorer_options: Any) -> None:  # noqa: ANN401 - the options of the scorer
     """Run the scorer of an event with halls or, in a folder without the event, only one node of its broker."""
     _halls_of(event)
     if node is None and (event / NODES).exists():
         raise click.UsageError(f"--node is missing: the number of the node in {NODES} that this machine runs")
     if node and not (event / EVENT).exists():
-        run_node_alone(event, node, asked["host"])
+        run_node_alone(event, node, scorer_options["host"])
     elif scorer.callback is not None:
-        scorer.callback(event=event, nodes=nodes, node=node, **asked)
+        scorer.callback(event=event, nodes=nodes, node=node, **scorer_options)
 
 
 centre = click.Command(
@@ -151,7 +151,7 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     for one in halls:
         place = target / one.name
         save_event(place, plan_of_hall(read_plan(folder), one), read_deals(folder), read_registry(folder))
-        _copy(folder, place)
+        _copy_shared(folder, place)
         write_centre(place, CentreAddress(one.name, one.title, brokers, key))
         if certificates:
             write_private(place / IDENTITY_FILE, certificates.issue_hall(one.name))
@@ -183,11 +183,11 @@ def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
     homologue centre nodes/c.example.org --node 3 --host 0.0.0.0
     """
     _halls_of(folder)
-    for place in hand_over_nodes(folder, open_event(folder).name, _with_ports(addresses), target):
+    for place in write_node_folders(folder, open_event(folder).name, _with_ports(addresses), target):
         say(f"for {place.name}: {place}", node=place.name, folder=place)
 
 
-def _copy(folder: Path, place: Path) -> None:
+def _copy_shared(folder: Path, place: Path) -> None:
     for name in COPIED:
         if (folder / name).is_dir():
             shutil.copytree(folder / name, place / name, dirs_exist_ok=True)
@@ -225,9 +225,9 @@ def revoke(folder: Path, name: str) -> None:
     \b
     homologue hall revoke world-cup paris
     """
-    _set(folder, name, revoked=True)
+    _set_revoked(folder, name, revoked=True)
     say(f"{name}: the centre no longer accepts messages from it", hall=name)
-    _say_where_else(folder)
+    _name_other_machines(folder)
 
 
 @hall.command("admit", short_help="Accept messages from a revoked hall again.")
@@ -242,18 +242,18 @@ def admit(folder: Path, name: str) -> None:
     \b
     homologue hall admit world-cup paris
     """
-    _set(folder, name, revoked=False)
+    _set_revoked(folder, name, revoked=False)
     say(f"{name}: the centre accepts messages from it again", hall=name)
-    _say_where_else(folder)
+    _name_other_machines(folder)
 
 
-def _set(folder: Path, name: str, *, revoked: bool) -> None:
+def _set_revoked(folder: Path, name: str, *, revoked: bool) -> None:
     with locked(folder):  # if two halls are revoked at the same time, both changes must persist
         halls = _halls_of(folder, name)
         write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
-def _say_where_else(folder: Path) -> None:
+def _name_other_machines(folder: Path) -> None:
     """Say on which machines to repeat the change: each node admits halls according to its own file."""
     if nodes := read_nodes(folder):
         machines = ", ".join(nodes.hosts)
@@ -309,8 +309,8 @@ class OneNode:
         self._names = nodes.nodes
         self._node = running.enter_context(make_node(folder, number, host, logins.certificates))
         self.host, self.port = nodes.hosts[number - 1], self._node.port
-        told = N_("Halls are connected through {count} nodes on as many machines.", count=len(self._names))
-        started = logins.scorer(self._node.host, self.port), lambda: None, told
+        text = N_("Halls are connected through {count} nodes on as many machines.", count=len(self._names))
+        started = logins.scorer(self._node.host, self.port), lambda: None, text
         self.broker = SharedBroker(started, self._node.lets_in)
         click.echo(f"Broker: node {number} of {len(self._names)}, port {self.port}")
 
@@ -319,15 +319,15 @@ class OneNode:
         while not stop.is_set():
             if self._node.lets_in():
                 return True
-            self.look(lambda news: click.echo(news.text))
+            self.report_news(lambda news: click.echo(news.text))
             stop.wait(POLL_S)
         return False
 
-    def look(self, tell: Callable[[Concern], None]) -> None:
+    def report_news(self, report: Callable[[Concern], None]) -> None:
         """Report nodes that were lost or have come back."""
         while not self._node.news.empty():
             number, there = self._node.news.get()
-            tell(node_concern(number, self._names[number - 1], there=there))
+            report(node_concern(number, self._names[number - 1], there=there))
 
 
 def node_concern(number: int, node: str, *, there: bool) -> Concern:
@@ -344,7 +344,7 @@ def run_node_alone(folder: Path, number: int, host: str) -> None:
         stop.wait()
 
 
-def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: Path) -> list[Path]:
+def write_node_folders(folder: Path, event: str, places: tuple[str, ...], target: Path) -> list[Path]:
     """Write `nodes.toml`, and for each machine except the first a folder with all that a node alone needs.
 
     Raises RuleError, BrokerError.

@@ -69,8 +69,8 @@ def event_par(
     for counted in progress(play_par(par, stretches, jobs or os.cpu_count() or 1), "Playing deals", len(stretches)):
         par = counted
         write_par(folder, par)
-    told = _told(par, chosen)
-    say("\n".join(_as_text(told)), **told)
+    answer = _answer(par, chosen)
+    say("\n".join(_as_text(answer)), **answer)
 
 
 def _payments(event: Event) -> McrPaymentRules:
@@ -82,7 +82,7 @@ def _payments(event: Event) -> McrPaymentRules:
     return event.profile.payments
 
 
-def _told(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
+def _answer(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
     return {
         "event": par.event,
         "seed": par.seed,
@@ -97,8 +97,8 @@ def _told(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
     }
 
 
-def _as_text(told: dict[str, Any]) -> Iterator[str]:
-    deals: Sequence[dict[str, Any]] = told["deals"]
+def _as_text(answer: dict[str, Any]) -> Iterator[str]:
+    deals: Sequence[dict[str, Any]] = answer["deals"]
     yield " deal  plays  seat   points   9 of 10 cases  8 of 10 plays  spread"
     for one in deals:
         for seat in SEATS:

@@ -12,7 +12,7 @@ import click
 from broker.cli import options
 from broker.console import amount, said_as_json, say
 from broker.errors import RuleError, StoreError
-from broker.files import PEOPLE_FILE, deliver
+from broker.files import PEOPLE_FILE, write_export
 from broker.people import ROLES, Actor, AuditEntry, Authentication, PeopleError, accounts, login, programs
 from broker.spreadsheet import for_excel
 from broker.store import database_of
@@ -163,8 +163,8 @@ def add_token(folder: Path, name: str, role: str) -> None:
     homologue event people token add my-cup grafana --role monitor > grafana.token
     """
     with closing(Authentication(folder)) as auth:
-        made = auth.tokens.add(name, role, COMMAND_ACTOR)
-    say(made, name=name, role=role, token=made)
+        secret = auth.tokens.add(name, role, COMMAND_ACTOR)
+    say(secret, name=name, role=role, token=secret)
 
 
 @token.command("list", short_help="List the tokens.")
@@ -282,7 +282,7 @@ def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
 
 def _print_csv(line: str, *, excel: bool) -> None:
     head = line.startswith(AuditEntry._fields[0])
-    deliver(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
+    write_export(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
 
 
 def _password(*, from_stdin: bool) -> str:

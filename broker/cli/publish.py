@@ -22,7 +22,7 @@ from broker.web.results.published import PublishedFolder, PublishedPages
 PAUSE_S: Final = 2.0
 """Minimum number of seconds between two looks at the event."""
 
-REST: Final = 3
+PAUSE_FACTOR: Final = 3
 """The pause is at least this many times as long as the work, to leave the machine to a scorer beside it."""
 
 
@@ -67,21 +67,21 @@ class FolderPublisher:
 
     def follow(self, stop: threading.Event) -> None:
         """Publish until `stop` is set. While the event cannot be read, files stay; the reason is reported once."""
-        seen: object = None
+        published: object = None
         failed = ""
         while not stop.is_set():
             began = time.monotonic()
             try:
-                now = self._mark()
-                if now != seen:
-                    self.step(quiet=seen is not None)
-                    seen = now
+                mark = self._change_mark()
+                if mark != published:
+                    self.step(quiet=published is not None)
+                    published = mark
                 failed = ""
             except (ScorerError, StoreError, OSError) as error:
                 if str(error) != failed:
                     report(error, self._event)
                 failed = str(error)
-            stop.wait(max(PAUSE_S, REST * (time.monotonic() - began)))
+            stop.wait(max(PAUSE_S, PAUSE_FACTOR * (time.monotonic() - began)))
 
     def step(self, *, quiet: bool = False) -> None:
         """Publish what is public now. If `quiet`, report only changes.
@@ -95,7 +95,7 @@ class FolderPublisher:
             text = f"{self._target}: {len(written)} of {len(files)} files written ({size / 1e6:.1f} MB in all)"
             say(text, folder=self._target, written=len(written), files=len(files), bytes=size)
 
-    def _mark(self) -> object:
+    def _change_mark(self) -> object:
         """Return a mark of the journal's end and the event's files, which changes if more may have become public."""
         inputs = chain(self._event.glob("*.*"), self._event.glob(f"{PROFILES}/*.toml"))
         kinds = {".toml", ".json", ".csv"}

@@ -73,8 +73,8 @@ def _row(found: FoundPlay) -> dict[str, Any]:
 
 def _lines(found: FoundPlay) -> Iterator[str]:
     for number, step in enumerate(found.steps, 1):
-        sure = "" if step.certainty == "proved" else f"  ({step.certainty}, {float(step.share):.0%})"
-        yield f"{number:4}. {_step_text(step)}{sure}"
+        certainty = "" if step.certainty == "proved" else f"  ({step.certainty}, {float(step.share):.0%})"
+        yield f"{number:4}. {_step_text(step)}{certainty}"
     proved = sum(step.certainty == "proved" for step in found.steps)
     orders = "one order fits" if found.plays == 1 else f"{found.plays} orders fit"
     yield f"{proved} of {len(found.steps)} steps are proved; {orders}."

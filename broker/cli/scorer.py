@@ -146,10 +146,10 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.option(
     "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
 )
-def scorer(**options: Any) -> None:  # noqa: ANN401 - the fields of `ScorerOptions`
+def scorer(**values: Any) -> None:  # noqa: ANN401 - the fields of `ScorerOptions`
     """Run the scorer and desk of an event. EVENT is the event's folder."""
-    asked = ScorerOptions(**options)
-    with CheckedAhead(asked.event / STORE) as ahead:
+    options = ScorerOptions(**values)
+    with CheckedAhead(options.event / STORE) as ahead:
         with gc_paused():
             from broker.cli.scorer_process import run_scorer  # noqa: PLC0415 - slow to import; the journal is read meanwhile
-        run_scorer(ahead, asked)
+        run_scorer(ahead, options)

@@ -105,20 +105,20 @@ def verify_command(source: Path, anchor: str | None) -> None:
     homologue store verify my-event --anchor 7K2M-9QXD-...
     """
     with working("Verifying"):
-        found, checked = _prove(source, anchor)
+        found, checked = _verify(source, anchor)
     faults, count = [fault._asdict() for fault in found.faults], len(found.faults)
-    without = "" if found.has_links else ", without links: they get them when its scorer starts"
+    unlinked = "" if found.has_links else ", without links: they get them when its scorer starts"
     whole = f"rows that fail verification: {count}" if count else "each as it was written"
-    about = f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}"
+    about = f"{source}: {found.event}, {amount(found.messages, 'message')}{unlinked}; {whole}"
     lines = [*_fault_lines(found.faults), about, *(_anchor_lines(checked) if checked else ())]
     of_anchor = {"anchor": _anchor_json(checked)} if checked else {}
-    said = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
-    say("\n".join(lines), **said, **of_anchor)
+    fields = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
+    say("\n".join(lines), **fields, **of_anchor)
     if found.faults or (checked and not checked.holds):
         sys.exit(1)
 
 
-def _prove(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | None]:
+def _verify(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | None]:
     if (source / MANIFEST).exists():
         check_copy(source)
     checked = None if anchor is None else check_anchor(source, anchor)
@@ -150,10 +150,10 @@ def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
 def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
     """Return a line for each fault."""
     for fault in faults:
-        whose = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
+        origin = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
         if fault.table == DESK:
-            whose = f" (ruling {fault.seq} of the desk)"
-        yield f"{fault.code}: row {fault.height}{whose} {FAULTS[fault.code]}"
+            origin = f" (ruling {fault.seq} of the desk)"
+        yield f"{fault.code}: row {fault.height}{origin} {FAULTS[fault.code]}"
 
 
 @store.command()
@@ -169,24 +169,24 @@ def move_command(event: Path, address: str, store_password: Path | None) -> None
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
     """
-    wanted = database_address(address, store_password)
-    if wanted is not None:
+    database = database_address(address, store_password)
+    if database is not None:
         with working("Moving"):
-            count = _move(event, wanted)
+            count = _move(event, database)
         say(f"{amount(count, 'message')} moved; {STORE}.moved is the journal as it was", messages=count)
 
 
-def _move(folder: Path, wanted: DatabaseAddress) -> int:
+def _move(folder: Path, database: DatabaseAddress) -> int:
     if not (folder / STORE).exists():
         raise StoreMissing(f"there is no {STORE} in {folder}: nothing has been recorded there")
     event = event_name(folder)
     with (
         closing(SqliteJournal(folder / STORE, event)) as source,
-        closing(open_at(wanted, folder, event)) as target,
+        closing(open_at(database, folder, event)) as target,
     ):
         refuse_taken(target)
         height = copy_journal(source, target)
-        write_address(folder, wanted)
+        write_address(folder, database)
     (folder / STORE).rename(folder / f"{STORE}.moved")
     return height
 

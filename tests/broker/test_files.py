@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import deliver, make_folder, new_folder, sync_log, write_private, write_whole
+from broker.files import make_folder, new_folder, sync_log, write_export, write_if_same_kind, write_private
 from broker.read_ahead import SETTING
 from broker.store import DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
@@ -32,8 +32,8 @@ def whole_event(folder: Path) -> None:
 WRITERS: list[tuple[str, Callable[[Path], object]]] = [
     (MOVEMENT, movement),
     (EVENT, whole_event),
-    ("results.csv", lambda folder: deliver(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
-    ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"old" + b"new" * 9_000)),
+    ("results.csv", lambda folder: write_export(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
+    ("points.pdf", lambda folder: write_if_same_kind(folder / "points.pdf", b"old" + b"new" * 9_000)),
     (SETTING, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
     ("players.csv", lambda folder: write_private(folder / "players.csv", b"new" * 9_000)),
 ]

@@ -26,7 +26,7 @@ def test_a_file_is_read_ahead_and_what_comes_after_it_as_always(tmp_path: Path) 
     log = whole_event()
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, ExitStack() as running:
         fill(journal, *log[:5])
-        ahead = [running.enter_context(CheckedAhead(tmp_path / STORE, long=0)) for _ in range(2)]
+        ahead = [running.enter_context(CheckedAhead(tmp_path / STORE, large=0)) for _ in range(2)]
         read = [one.rows() for one in ahead]  # else it may read what comes later, too
         fill(journal, *log[5:])
         rows = [tuple(row) for row in journal.intact([])]
@@ -68,7 +68,7 @@ def test_who_reads_ahead_gives_nothing_where_any_row_was_changed(tmp_path: Path,
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *whole_event()[:8])
     Kept(tmp_path).force(OF_ROW.replace("*", change).replace("?", str(height)))
-    with CheckedAhead(tmp_path / STORE, long=0) as ahead:
+    with CheckedAhead(tmp_path / STORE, large=0) as ahead:
         assert ahead.rows() == NOTHING
 
 
@@ -83,7 +83,7 @@ def test_parts_that_do_not_follow_each_other_are_given_back(tmp_path: Path) -> N
     for body, link, at, height in rows[:4]:
         replaced = f"body = {body}, link = {link}, received_at = {at}"
         Kept(tmp_path / "one").force(OF_ROW.replace("*", replaced).replace("?", str(height)))
-    with CheckedAhead(tmp_path / "one" / STORE, long=0) as ahead:
+    with CheckedAhead(tmp_path / "one" / STORE, large=0) as ahead:
         assert ahead.rows() == NOTHING
 
 
@@ -91,9 +91,9 @@ def test_what_is_found_ahead_is_found_again_by_who_names_it(tmp_path: Path) -> N
     with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal:
         fill(journal, *whole_event())
     Kept(tmp_path).force("UPDATE journal SET received_at = 6 WHERE height = 2")
-    with CheckedAhead(Path(__file__), long=0) as ahead:
+    with CheckedAhead(Path(__file__), large=0) as ahead:
         assert ahead.rows() == NOTHING
-    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, CheckedAhead(tmp_path / STORE, long=0) as ahead:
+    with closing(SqliteJournal(tmp_path / STORE, NAME)) as journal, CheckedAhead(tmp_path / STORE, large=0) as ahead:
         alone = read_journal(journal, event())
         journal.read_ahead(ahead)
         assert read_journal(journal, event()) == alone
@@ -105,13 +105,13 @@ def test_another_journal_than_was_read_ahead_is_read_by_itself(tmp_path: Path) -
         (tmp_path / name).mkdir()
         with closing(SqliteJournal(tmp_path / name / STORE, NAME)) as journal:
             fill(journal, *log)
-            with CheckedAhead(tmp_path / "one" / STORE, long=0) as ahead:
+            with CheckedAhead(tmp_path / "one" / STORE, large=0) as ahead:
                 journal.read_ahead(ahead)
                 assert read_journal(journal, event()).ids() == {one.id for one in log}
 
 
 def test_nobody_reads_ahead_where_there_is_no_file(tmp_path: Path) -> None:
-    with CheckedAhead(tmp_path / STORE, long=0) as ahead:
+    with CheckedAhead(tmp_path / STORE, large=0) as ahead:
         assert ahead.rows() == NOTHING
 
 

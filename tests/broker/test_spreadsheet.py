@@ -23,7 +23,7 @@ from broker.spreadsheet import (
     columns,
     csv_text,
     decimal,
-    encoded,
+    encode_output,
     for_excel,
     read_grid,
     sent_content,
@@ -216,7 +216,9 @@ def test_no_other_separator_makes_a_formula_of_a_part_of_a_text(separator: str, 
 
 
 def test_a_workbook_of_ours_has_numbers_as_numbers_and_names_as_they_are(tmp_path: Path) -> None:
-    content = encoded(csv_text(["name", "imp"], [(name, Decimal("-8.6")) for name in NAMES]), tmp_path / "cup.XLSX")
+    content = encode_output(
+        csv_text(["name", "imp"], [(name, Decimal("-8.6")) for name in NAMES]), tmp_path / "cup.XLSX"
+    )
     rows = list(openpyxl.load_workbook(io.BytesIO(content)).worksheets[0].iter_rows(min_row=2))
     assert [(name.value, name.data_type, imp.value) for name, imp in rows] == [(name, "s", -8.6) for name in NAMES]
 

@@ -125,7 +125,7 @@ def checked_wins(tags: Sequence[MjlogTag], profile: RiichiProfile) -> Iterator[C
 
 def _win_differences(win: MjlogWin, profile: RiichiProfile) -> Iterator[str]:
     try:
-        found = riichi_value(win.hand, win.said, profile)
+        found = riichi_value(win.hand, win.situation, profile)
     except RuleError as problem:
         yield f"{problem.code}: {problem.text}"
         return
@@ -139,10 +139,10 @@ def _win_differences(win: MjlogWin, profile: RiichiProfile) -> Iterator[str]:
 
 
 def _payment_differences(win: MjlogWin, found: RiichiHandValue, profile: RiichiProfile) -> Iterator[str]:
-    bare = riichi_payments(found.win(win.said), profile.points)
+    bare = riichi_payments(found.win(win.situation), profile.points)
     if bare.winner_gain != win.points:
         yield f"{bare.winner_gain} points, in the record {win.points}"
-    whole = riichi_payments(found.win(win.said, win.honba, win.deposits), profile.points)
+    whole = riichi_payments(found.win(win.situation, win.honba, win.deposits), profile.points)
     ours = deltas(whole, win)
     if win.paid is not None and ours != win.paid:
         yield f"payments {ours}, in the record {win.paid}"
@@ -193,9 +193,9 @@ def _differences(hand: MjlogHand, after: SessionState | None, rules: RiichiProfi
     settled = settle_event(hand.before, hand.event(), rules)
     if settled.deltas != hand.paid():
         yield f"pays {settled.deltas}, in the record {hand.paid()}"
-    lay = hand.before.counters, hand.before.deposits + len(hand.riichi)
-    if hand.lay() != lay:
-        yield f"{lay[0]} counters and {lay[1]} deposits, in the record {hand.lay()[0]} and {hand.lay()[1]}"
+    counters, deposits = hand.before.counters, hand.before.deposits + len(hand.riichi)
+    if (stated := hand.counters_and_deposits()) != (counters, deposits):
+        yield f"{counters} counters and {deposits} deposits, in the record {stated[0]} and {stated[1]}"
     yield from _continued(hand, settled.state, after, rules)
 
 

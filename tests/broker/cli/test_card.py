@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.cli.card import HOOK, MARK
+from broker.cli.card import GENERATED_MARK, HOOK
 from broker.cli.main import homologue
 
 
@@ -122,4 +122,4 @@ def test_every_file_of_ours_says_that_it_may_be_written_again(boot: Path, packag
     prepare(boot, packages)
     ours = {name: text for name, text in content(boot).items() if name not in before and not name.endswith(".deb")}
     assert len(ours) == 3
-    assert all(MARK.encode() in text for text in ours.values())
+    assert all(GENERATED_MARK.encode() in text for text in ours.values())

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
-from broker.cli.scorer_process import ALL_AGAIN, _keep_what_stays, _other_broker
+from broker.cli.scorer_process import UNFREEZE_EVERY, _keep_what_stays, _other_broker
 from broker.cli.standby import reserve_port
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
@@ -353,6 +353,6 @@ def test_what_has_outlived_a_whole_collection_is_not_looked_through_again() -> N
 
 def test_now_and_then_a_whole_collection_looks_through_everything() -> None:
     _keep_what_stays("stop", {"generation": 2})
-    for _ in range(ALL_AGAIN):
+    for _ in range(UNFREEZE_EVERY):
         _keep_what_stays("start", {"generation": 2})
     assert gc.get_freeze_count() == 0

@@ -11,7 +11,7 @@ import pytest
 
 from broker.cli import scorer_process
 from broker.cli.scorer import ScorerOptions
-from broker.cli.server_ports import PAUSE_S, WHO, DeskOpening, HeldPort, hold_port
+from broker.cli.server_ports import PAUSE_S, PORT_HINT, DeskOpening, HeldPort, hold_port
 from broker.cli.standby import reserve_port
 from broker.errors import StoreInUse
 from broker.scorer.alerts import ALERT_CODES, Concern
@@ -46,7 +46,7 @@ def test_a_held_port_is_had_by_no_other_program_until_it_is_lent(host: str) -> N
 @pytest.mark.parametrize(
     ("host", "code", "why", "hint"),
     [
-        ("127.0.0.1", "desk_port_taken", "Address already in use", f" ({WHO})"),
+        ("127.0.0.1", "desk_port_taken", "Address already in use", f" ({PORT_HINT})"),
         (ELSEWHERE, "desk_address_refused", "Cannot assign requested address", ""),
     ],
 )
@@ -91,17 +91,17 @@ def test_a_scorer_that_has_taken_over_opens_its_desk_when_its_address_is_back_an
     monkeypatch.setattr("broker.cli.server_ports.time", SimpleNamespace(monotonic=lambda: one.now))
     opening = DeskOpening(one.start, one.told.append, patient=True)
     for _ in range(6):
-        opening.look()
+        opening.try_open()
         one.now += PAUSE_S
     assert [concern.code for concern in one.told] == ["desk_address_refused", "desk_port_taken"]
     assert {concern.code for concern in one.told} < ALERT_CODES.keys()
     gone, taken = capsys.readouterr().out.splitlines()
     assert gone.startswith(f"No desk yet: desk_address_refused: cannot listen on {ELSEWHERE} port 0: ")
-    assert (gone.endswith("stored nevertheless"), taken.endswith(f"({WHO})")) == (True, True)
+    assert (gone.endswith("stored nevertheless"), taken.endswith(f"({PORT_HINT})")) == (True, True)
 
 
 def test_a_scorer_that_has_taken_over_from_nobody_ends_where_its_desk_cannot_be_opened() -> None:
     one = Opened()
     with pytest.raises(errors.AddressRefused):
-        DeskOpening(one.start, one.told.append, patient=False).look()
+        DeskOpening(one.start, one.told.append, patient=False).try_open()
     assert one.told == []

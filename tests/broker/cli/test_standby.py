@@ -17,7 +17,7 @@ import pytest
 from broker.cli import standby
 from broker.cli.encryption import Logins
 from broker.cli.standby import (
-    WISH,
+    TAKEOVER_REQUEST,
     FollowLine,
     StandbyPlace,
     StandingBy,
@@ -204,7 +204,7 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
 
     def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
         if told and not told[-1].part.states and asked.have.files:
-            (folder / WISH).touch()
+            (folder / TAKEOVER_REQUEST).touch()
             return None
         told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
         return told[-1]

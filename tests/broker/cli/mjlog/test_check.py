@@ -211,7 +211,7 @@ def test_a_hand_that_differs_is_shown_with_what_differs(old: str, new: str, told
 
 def test_without_the_responsible_the_payments_and_the_next_hand_differ() -> None:
     (found,) = hand_differences(('paoWho="0" ', "")).values()
-    assert [one.split(" ")[:2] for one in found] == [["pays", "(0,"], ["goes", "on"]]
+    assert [one.split(" ")[:2] for one in found] == [["pays", "(0,"], ["continues", "with"]]
 
 
 def test_who_has_no_deposit_left_to_pay_is_shown() -> None:
