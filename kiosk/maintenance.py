@@ -36,7 +36,7 @@ def table() -> None:
     os.umask(0o077)
 
 
-@table.command("import")
+@table.command("import", short_help="Import a dead device's journal.")
 @CONFIG
 @click.argument("card", type=EXISTING)
 @said_as_json
@@ -57,19 +57,19 @@ def import_journal(config: Path, card: Path) -> None:
     say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.whole, facts=taken.facts)
 
 
-@table.command("run")
+@table.command("run", short_help="Run one table as a service.")
 @CONFIG
 @click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 def run(config: Path, picture: Path | None) -> None:
     """Run one table as a service: its kiosk is restarted whenever it ends or hangs.
 
-    Meanwhile the screen says so, and presses of buttons on pins are kept.
+    Meanwhile the screen says so, and no press of a button that is wired to pins is lost.
     """
     set_up_logs(logging.INFO)
     run_supervised(config, picture)
 
 
-@table.command("pair")
+@table.command("pair", short_help="Pair this device with an event.")
 @CONFIG
 @click.argument("desk")
 @click.option(

@@ -35,7 +35,7 @@ def certs() -> None:
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
     """Create the missing certificates of an event, such as one that began without any.
 
-    The scorer uses them from its next start. Pair the tables again then, so that they learn the event's authority.
+    The scorer uses them from its next start. Then pair the tables again, so that they learn the event's authority.
 
     \b
     homologue certs new my-cup

@@ -25,7 +25,7 @@ from broker.web.tables.event_pin import EventPin
 @click.command("device", short_help="Register a table's device without pairing it at the desk.")
 @options.event_folder_argument
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
-@click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
+@click.option("--key", required=True, help="The device's public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="Name of the device, as the desk shows it.")
 @said_as_json
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
@@ -61,8 +61,8 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's signature
     """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 
-    Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
-    be running. To play on, pair the tables again.
+    Afterwards, keys and passwords on the tables' cards no longer work. Results, rulings and accounts stay. The scorer
+    must not be running. To play on, pair the tables again.
 
     \b
     homologue event close my-cup

@@ -232,7 +232,7 @@ def deal_key(folder: Path) -> None:
 
 @click.command("seal", short_help="Encrypt the faces of deals and sets.")
 @options.folder_argument
-@click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if it is another.")
+@click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if that is another one.")
 @said_as_json
 def deal_seal(folder: Path, public: str | None) -> None:
     """Encrypt the faces in deals.json and sets.json. Print labels first: they need the faces.

@@ -132,7 +132,7 @@ def _folder_name() -> str | None:
     type=click.IntRange(1, MOST_ROUNDS),
     cls=AskedOption,
     prompt="Rounds",
-    help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
+    help="Number of rounds. Each has one deal, or four if 16 players play 5 rounds.",
 )
 @click.option("--deals-per-round", type=click.IntRange(1, 99), help="Deals that each table plays in a round.")
 @click.option("--copies", type=click.IntRange(1, 250), help="Carriers of each deal, in each section [default: 1].")
@@ -151,7 +151,7 @@ def _folder_name() -> str | None:
 @click.option("--previous", type=ANY, metavar="SOURCE", help="Begin from these standings: see `event previous`.")
 @click.option("--previous-part", default="", metavar="2/3", help="Part of their IMPs that counts.")
 @click.option("--first", type=FIRST, help="Only this many of them, from the first place down, play here.")
-@click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
+@click.option("--prize", "prizes", multiple=True, help="Prize for first place; repeat for second place, and so on.")
 @click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
     "--keying",

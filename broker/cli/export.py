@@ -137,7 +137,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
     write_export(encode_output(text, output, excel=excel), output, source=source, force=force)
 
 
-@export.command("next-event")
+@export.command("next-event", short_help="Export what the next event begins from as CSV.")
 @FOLDER
 @_file
 @options.excel_option
@@ -181,7 +181,7 @@ def ema_(
     write_export(encode_output(made.text, output, excel=excel), output, source=folder, force=force)
 
 
-@export.command("certificates")
+@export.command("certificates", short_help="Export a certificate for each player, or team, as PDF.")
 @FOLDER
 @_file
 @language_option("the certificates")
@@ -205,7 +205,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
 def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a booklet for players to take home as PDF, once the standings are declared final.
 
-    One page per deal: the four walls in the order of drawing, all plays, and what is worth talking about.
+    One page per deal: the four walls in the order of drawing, all plays, and the highlights.
 
     \b
     homologue export booklet my-event --language fr --output booklet.pdf
@@ -297,7 +297,7 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     write_export(content, output, source=folder, force=force, secret=secret)
 
 
-@export.command("all")
+@export.command("all", short_help="Export everything as one ZIP archive.")
 @FOLDER
 @_file
 @EMBARGOED

@@ -123,7 +123,7 @@ def hall() -> None:
     help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node [default: nodes.toml's].",
 )
 @click.option("--only", "names", multiple=True, help="Only this hall, such as one that joins late; may be repeated.")
-@click.option("--plain", is_flag=True, help="The centre runs without TLS, with --plain.")
+@click.option("--plain", is_flag=True, help="For a centre that runs without TLS (--plain).")
 @said_as_json
 def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[str, ...], *, plain: bool) -> None:
     """Write the folder of each hall in `halls.toml`: its plan, the deals, and its identity at the centre.
@@ -169,7 +169,7 @@ def _with_ports(addresses: tuple[str, ...]) -> tuple[str, ...]:
 @hall.command("nodes", short_help="Distribute the nodes of the centre's broker over several machines.")
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each machine gets a folder.")
-@click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; 3 or 5 times.")
+@click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; give 3 or 5.")
 @said_as_json
 def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
     """Set on which machines the nodes of the centre's broker run, in order of their numbers.

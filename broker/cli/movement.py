@@ -322,7 +322,7 @@ def _at_line(fault: MovementFault, lines: Sequence[int]) -> MovementProblem:
 @click.argument("file", type=EXISTING)
 @click.option("--played", type=EXISTING, help="CSV file of the plays that took place [default: none].")
 @click.option("--absent", multiple=True, help="Player who has left; may be repeated.")
-@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player by another one.")
+@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player with another one.")
 @search_options
 def movement_repair(
     *,

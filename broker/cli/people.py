@@ -264,8 +264,8 @@ def remove_webhook(folder: Path, name: str) -> None:
 def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     """Print the audit log: who did what, when and from where, oldest first.
 
-    Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, or the file that names
-    entries (people.witness) is gone, the output stops there with an error (`audit_broken`).
+    Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, or the file that lists
+    all digests (people.witness) is gone, the output stops there with an error (`audit_broken`).
 
     \b
     homologue event people audit my-cup --csv > audit.csv

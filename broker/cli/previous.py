@@ -61,7 +61,7 @@ def _report(draft: EarlierDraft) -> None:
 @click.option("--title", default="", help="Title to show for the earlier event [default: its own].")
 @said_as_json
 def event_previous(folder: Path, source: Path, carry_over: str, first: int | None, title: str) -> None:
-    """Let the event in FOLDER begin from the standings of SOURCE, which must not have started.
+    """Let the event in FOLDER, which must not have started, begin from the standings of SOURCE.
 
     SOURCE is the folder of an earlier event, or a file: the list of `homologue export next-event` or of the desk, the
     JSON of `homologue score` or `homologue export json`, or your own CSV or Excel with place, player, name and imp (for

@@ -107,7 +107,7 @@ def profile_list() -> None:
 
 @profile.command("show")
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
-@click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, to begin your own from.")
 @said_as_json
 def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's signature
     """Show every setting of a profile with its value and source.

@@ -27,7 +27,7 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
     """Reconstruct a play from what lay on the table at its end. See docs/play.md.
 
     LAID is a JSON file with the serials: each river in its order, with 0 where a claimed tile has left a gap, and null
-    for a tile that was not read; the melds; the hands, where they were seen. Every step is proved, likely or ambiguous.
+    for a tile that was not read; the melds; the hands that were shown. Every step is proved, likely or ambiguous.
 
     \b
     homologue record rivers my-event laid.json --table 3 --round 2

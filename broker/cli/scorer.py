@@ -113,7 +113,7 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
     type=click.IntRange(8, MOST_CONNECTIONS),
     default=CONNECTIONS,
     show_default=True,
-    help="Connections that one address may hold with the desk; behind a reverse proxy as many as all readers need.",
+    help="Connections to the desk that one address may have; behind a reverse proxy, as many as all readers need.",
 )
 @click.option("--public", is_flag=True, help="Show everybody who can reach the desk what players may know.")
 @click.option(

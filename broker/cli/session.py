@@ -353,9 +353,9 @@ def session(rules: str) -> None:
                      yakuman_tenpai (whose hand was spoilt: paid twice)
     minor_fault, dead_hand  offender or offenders; may have reason
 
-    A value is `han`, with `fu` under 5 han; or `yakuman`, by names; or `yakuman_count`; or `yaku` with a value of its
-    own. A win may have `responsible`, `after_eight_counters` and `chombo`; every end of a hand `riichi_declared` and
-    `dead_hands`.
+    A value is `han`, with `fu` under 5 han; or `yakuman`, a list of names; or `yakuman_count`; or `yaku` with a value
+    of its own. A win may have `responsible`, `after_eight_counters` and `chombo`; every end of a hand may have
+    `riichi_declared` and `dead_hands`.
     """
     own_rules = cache(lambda: load_riichi_rules(rules))
 

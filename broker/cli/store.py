@@ -251,8 +251,8 @@ def restore_command(
 ) -> None:
     """Restore the newest complete copy into FOLDER, which must be new or empty.
 
-    Messages that the copy lacks are listed by number, as far as the second home and newer but damaged copies tell.
-    Tables send their own messages again; rulings come back from the second home now, and from tables later.
+    Messages that the copy lacks are listed by number, if the second home or newer but damaged copies show them. Tables
+    send their own messages again; rulings come back from the second home now, and from tables later.
 
     \b
     homologue store restore /media/stick my-event

@@ -45,7 +45,7 @@ def key(file: Path) -> None:
     say(public, key=public)
 
 
-@upgrade.command("bundle")
+@upgrade.command("bundle", short_help="Make a bundle of the packages of one version.")
 @click.argument("debs", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="Private key to sign it with.")
 @click.option("--output", type=FILE, help="Bundle to write [default: homologue-VERSION.upgrade].")
@@ -99,7 +99,7 @@ def check(file: Path, keys: Path) -> None:
 @KEYS
 @said_as_json
 def take(file: Path, event: Path, keys: Path) -> None:
-    """Add a bundle to EVENT, replacing an earlier one. The head arbiter offers it to tables under Devices."""
+    """Add a bundle to EVENT, replacing an earlier one. The head arbiter then offers it to tables under Devices."""
     refuse_no_event(event)
     trusted = trusted_keys(keys)
     manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
