@@ -1,4 +1,4 @@
-"""A desk that hands a bundle out: a real scorer and server, with the event's certificate, and one table's device."""
+"""A desk that distributes a bundle: a real scorer and server with the event's certificate, and a table's device."""
 
 import threading
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ TABLE: Final = 1
 
 @dataclass(frozen=True)
 class UpgradeRoom:
-    """What the tests look at."""
+    """The parts of the desk that tests use."""
 
     hall: Hall
     auth: Authentication
@@ -40,15 +40,15 @@ class UpgradeRoom:
     certificates: Certificates
 
     def lay(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> None:
-        """Lay a bundle beside the event."""
+        """Import a bundle into the event's folder."""
         take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
 
     def door(self, key: SigningKey = DEVICE, table: int = TABLE) -> DeskDoor:
-        """Return how a device reaches the desk."""
+        """Return a device's connection to the desk."""
         return DeskDoor(NAME, table, "127.0.0.1", self.certificates.ca, key)
 
     def offer(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> UpgradeOffer:
-        """Lay a version beside the event and offer it, without the page."""
+        """Import a version into the event's folder and offer it, without the page."""
         self.lay(folder, version, formats_told)
         signed = take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
         scorer = self.hall.scorer
@@ -58,7 +58,7 @@ class UpgradeRoom:
 
 @contextmanager
 def upgrade_room(folder: Path) -> Iterator[UpgradeRoom]:
-    """Open it."""
+    """Start the scorer and the desk."""
     stop = threading.Event()
     (folder / "upgrade.keys").write_text(KEY.public)
     with pytest.MonkeyPatch.context() as patch, open_journal(folder) as journal:
