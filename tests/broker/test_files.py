@@ -1,4 +1,4 @@
-"""Files that a power cut leaves whole."""
+"""Files stay complete through a power cut."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tests.flushes import note_flushes
 
 
 class PowerCut(BaseException):
-    """Ends everything, as nothing that a program catches does."""
+    """Ends the write like a power cut: no `except Exception` catches it."""
 
 
 def movement(folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_new_folder_is_on_the_disk_under_its_name(tmp_path: Path, monkeypatch:
     assert (tmp_path / "var" / "cup").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now(
+def test_making_an_existing_folder_flushes_its_name_to_the_disk_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "var" / "cup").mkdir(parents=True)
@@ -81,9 +81,7 @@ def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_what_is_made_in_a_new_folder_goes_where_that_is_broken_off_and_what_lay_in_it_stays(
-    tmp_path: Path, *, there: bool
-) -> None:
+def test_an_interrupted_new_folder_leaves_only_what_was_there_before(tmp_path: Path, *, there: bool) -> None:
     folder = tmp_path / "cup"
     if there:
         folder.mkdir()
@@ -100,14 +98,14 @@ def test_what_is_made_in_a_new_folder_goes_where_that_is_broken_off_and_what_lay
     assert [one.name for one in tmp_path.rglob("*")] == (["cup", "notes.txt"] if there else [])
 
 
-def test_a_folder_stands_where_those_above_are_not_ours_to_read(tmp_path: Path) -> None:
+def test_an_existing_folder_is_accepted_and_an_existing_file_is_refused(tmp_path: Path) -> None:
     make_folder(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(FileExistsError):
         make_folder(tmp_path / "file")
 
 
-def test_a_log_that_somebody_left_is_on_the_disk_before_it_is_read(
+def test_a_left_over_write_ahead_log_is_flushed_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed = note_flushes(monkeypatch)
