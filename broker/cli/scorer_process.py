@@ -345,8 +345,8 @@ def _load_scorer(options: ScorerOptions, event: Event, journal: Journal, space: 
         work = Scorer(event, journal, options.event, wall_clock_ms, space=space, home=home)
         work.live.access.hashed = EventPin.beside(options.passwords).hash_or_none
         gc.freeze()
-    if _keep_what_stays not in gc.callbacks:
-        gc.callbacks.append(_keep_what_stays)
+    if _freeze_survivors not in gc.callbacks:
+        gc.callbacks.append(_freeze_survivors)
     return work
 
 
@@ -359,7 +359,7 @@ UNFREEZE_EVERY: Final = 20
 _full_collections = count(1)
 
 
-def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
+def _freeze_survivors(phase: str, about: dict[str, int]) -> None:
     """Exempt what survives a full collection from later ones, except for one in UNFREEZE_EVERY (a callback of `gc`)."""
     if about["generation"] != OLDEST:
         return

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
-from broker.cli.scorer_process import UNFREEZE_EVERY, _keep_what_stays, _other_broker
+from broker.cli.scorer_process import UNFREEZE_EVERY, _freeze_survivors, _other_broker
 from broker.cli.standby import reserve_port
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
@@ -341,14 +341,14 @@ def test_objects_that_survive_a_full_collection_are_frozen() -> None:
     outlived = [[object()] for _ in range(1000)]
     before = gc.get_freeze_count()
     for phase, generation in (("start", 2), ("stop", 1)):
-        _keep_what_stays(phase, {"generation": generation})
+        _freeze_survivors(phase, {"generation": generation})
     assert gc.get_freeze_count() <= before
-    _keep_what_stays("stop", {"generation": 2})
+    _freeze_survivors("stop", {"generation": 2})
     assert gc.get_freeze_count() >= before + len(outlived)
 
 
 def test_from_time_to_time_frozen_objects_are_unfrozen_for_a_full_collection() -> None:
-    _keep_what_stays("stop", {"generation": 2})
+    _freeze_survivors("stop", {"generation": 2})
     for _ in range(UNFREEZE_EVERY):
-        _keep_what_stays("start", {"generation": 2})
+        _freeze_survivors("start", {"generation": 2})
     assert gc.get_freeze_count() == 0
