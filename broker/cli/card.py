@@ -32,7 +32,7 @@ SPARE_BYTES: Final = 32 << 20
 
 GENERATED_MARK: Final = "# Written by `homologue install --card`; it may be written again."
 
-DONE: Final = "/var/lib/homologue-card-installed"
+DONE_FILE: Final = "/var/lib/homologue-card-installed"
 """File that exists once the machine has installed itself."""
 
 _HOOK: Final = f"""\
@@ -54,7 +54,7 @@ _SERVICE: Final = f"""\
 Description=Install Homologue from this card
 Wants=network-online.target
 After=network-online.target
-ConditionPathExists=!{DONE}
+ConditionPathExists=!{DONE_FILE}
 
 [Service]
 Type=oneshot
@@ -121,7 +121,7 @@ def prepare_card(
     for file in chosen:
         sync(Path(shutil.copyfile(file, folder / file.name)))
     install = shlex.join(["homologue", "install", role, *options])
-    script = _INSTALL.format(mark=GENERATED_MARK, role=role, packages=PACKAGES, install=install, done=DONE)
+    script = _INSTALL.format(mark=GENERATED_MARK, role=role, packages=PACKAGES, install=install, done=DONE_FILE)
     for place, text in (
         (folder / "install", script),
         (folder / "homologue-card.service", _SERVICE),
