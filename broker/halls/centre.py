@@ -47,7 +47,7 @@ from broker.store import FIRST_LINK, Decided, Journal, link_after, message_of
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings about players rather than plays; they count wherever those players are compared."""
 
-KEPT: Final = "hall/"
+POSITION_PREFIX: Final = "hall/"
 """Prefix of the keys under which the store has each hall's position."""
 
 
@@ -160,7 +160,7 @@ class Centre:
         self._is_stored = is_stored
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
-        stored = journal.remembered(KEPT)  # decoded strictly: a revoked hall must not be admitted again
+        stored = journal.remembered(POSITION_PREFIX)  # decoded strictly: a revoked hall must not be admitted again
         self._positions = {name: msgspec.json.decode(text, type=HallPosition) for name, text in stored.items()}
         self._unstored: set[str] = set()
         """Halls whose position has changed, by rows, revocation or admission, and is not stored yet."""
@@ -394,7 +394,7 @@ class Centre:
     def keep(self) -> None:
         """Store the halls' positions, in the same commit as their rows."""
         for hall in sorted(self._unstored):
-            self._journal.keep(f"{KEPT}{hall}", self._positions[hall])
+            self._journal.keep(f"{POSITION_PREFIX}{hall}", self._positions[hall])
         self._unstored.clear()
 
     @property

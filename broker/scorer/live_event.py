@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from broker.event import HALLS, Event, HallsFile, missing_file, read_centre
-from broker.halls.centre import KEPT, Centre
+from broker.halls.centre import POSITION_PREFIX, Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
 from broker.protocol import (
@@ -197,7 +197,7 @@ class LiveEvent:
         admissions.number = max(admissions.number, self.homes.numbers.given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
-        if not halls.now() and journal.remembered(KEPT):
+        if not halls.now() and journal.remembered(POSITION_PREFIX):
             raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link to the centre, if this is a hall of a larger event."""
