@@ -140,7 +140,7 @@ def shows_progress() -> bool:
     return sys.stderr.isatty() and not wants_json()
 
 
-class AskedOption(click.Option):
+class PromptedOption(click.Option):
     """An option with a `prompt`. At the end of input it takes its default or, without one, names itself in an error."""
 
     def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature

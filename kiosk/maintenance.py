@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, amount, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, PromptedOption, amount, said_as_json, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
@@ -73,7 +73,11 @@ def run(config: Path, picture: Path | None) -> None:
 @CONFIG
 @click.argument("desk")
 @click.option(
-    "--code", cls=AskedOption, prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask]."
+    "--code",
+    cls=PromptedOption,
+    prompt=True,
+    hide_input=True,
+    help="The eight digits that the desk shows [default: ask].",
 )
 @said_as_json
 def pair(config: Path, desk: str, code: str) -> None:

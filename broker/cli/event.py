@@ -15,7 +15,7 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say, wants_json
+from broker.console import ANY, EXISTING_FILE, PromptedOption, amount, json_option, said_as_json, say, wants_json
 from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
@@ -105,15 +105,15 @@ def _folder_name() -> str | None:
 @options.new_folder_argument
 @click.option(
     "--name",
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Name (lower-case letters, digits, hyphens)",
     default=_folder_name,
     help="Short name for internal use; cannot be changed later [default: the folder's name].",
 )
-@click.option("--title", cls=AskedOption, prompt="Title", help="Title that people see.")
+@click.option("--title", cls=PromptedOption, prompt="Title", help="Title that people see.")
 @click.option(
     "--profile",
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Rule profile",
     default=DEFAULT_MCR,
     show_default=True,
@@ -123,14 +123,14 @@ def _folder_name() -> str | None:
     "--players",
     "listed",
     type=EXISTING_FILE,
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="CSV file of the players",
     help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, MOST_ROUNDS),
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Rounds",
     help="Number of rounds. Each has one deal, or four if 16 players play 5 rounds.",
 )
