@@ -29,13 +29,13 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True) -> None:
-    """Write a file atomically. Arguments and errors are those of `file_beside`."""
-    with file_beside(path, content, mode, exactly=exactly, durable=durable):
+    """Write a file atomically. Arguments and errors are those of `replacing_file`."""
+    with replacing_file(path, content, mode, exactly=exactly, durable=durable):
         pass
 
 
 @contextmanager
-def file_beside(
+def replacing_file(
     path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True
 ) -> Iterator[None]:
     """Write a temporary file beside `path`, and move it into place when the block ends.
