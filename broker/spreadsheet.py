@@ -369,7 +369,7 @@ def as_workbook(text: str, title: str) -> bytes:
         cells = []
         for value in row:
             number = _number(value)
-            cell = WriteOnlyCell(sheet, NO_TEXT.sub("", as_typed(value)) if number is None else number)
+            cell = WriteOnlyCell(sheet, NO_TEXT.sub("", without_apostrophes(value)) if number is None else number)
             if number is None:
                 cell.data_type = "s"
             cells.append(cell)
@@ -379,7 +379,7 @@ def as_workbook(text: str, title: str) -> bytes:
     return file.getvalue()
 
 
-def as_typed(cell: str) -> str:
+def without_apostrophes(cell: str) -> str:
     """Return a text of our CSV without the apostrophes that `without_formula` added; other apostrophes stay."""
     return LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
 

@@ -26,7 +26,7 @@ from broker.i18n import N_, folded
 from broker.protocol import Name, Refused, refuse_duplicate_names
 from broker.rules import ComparisonRules
 from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
-from broker.spreadsheet import as_typed
+from broker.spreadsheet import without_apostrophes
 
 Kind = Literal["individual", "team"]
 WHO: Final = {"individual": "a player", "team": "a team"}
@@ -204,7 +204,7 @@ def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
 
 
 def _of_row(row: CsvRow) -> EarlierLine:
-    cells = {name: " ".join(as_typed(text).split()) for name, text in row.cells.items()}
+    cells = {name: " ".join(without_apostrophes(text).split()) for name, text in row.cells.items()}
     imp = cells["imp"].removeprefix("'").replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not NUMBER.fullmatch(imp):
         problem = N_("{text} is no number of IMPs", text=repr(imp[:20]))

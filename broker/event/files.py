@@ -48,7 +48,7 @@ from broker.rules import (
     serial_order,
 )
 from broker.rules.mcr import Action
-from broker.spreadsheet import as_typed, columns, read_grid
+from broker.spreadsheet import columns, read_grid, without_apostrophes
 
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
@@ -312,5 +312,5 @@ def _listing(cells: Mapping[str, str]) -> Listing:
 
 def _clean_field(text: str) -> str:
     """A field without the apostrophe that keeps spreadsheets from reckoning; nothing if no screen shows it."""
-    text = " ".join(as_typed(text.strip()).split())
+    text = " ".join(without_apostrophes(text.strip()).split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""
