@@ -22,13 +22,13 @@ from typing import Final, NamedTuple
 STORE: Final = "scorer.sqlite"
 """The file of an event's journal, in the event's folder."""
 
-SETTING: Final = "store.toml"
+STORE_ADDRESS_FILE: Final = "store.toml"
 """The file that names the store if the journal is in PostgreSQL instead (broker/store/location.py)."""
 
 
 def has_started(folder: Path) -> bool:
     """Return whether anything may have been recorded for the event in this folder."""
-    return (folder / STORE).exists() or (folder / SETTING).exists()
+    return (folder / STORE).exists() or (folder / STORE_ADDRESS_FILE).exists()
 
 
 FIRST_LINK: Final = bytes(32)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
 from broker.files import make_folder, new_folder, sync_log, write_export, write_if_same_kind, write_private
-from broker.read_ahead import SETTING
+from broker.read_ahead import STORE_ADDRESS_FILE
 from broker.store import DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
 from tests.flushes import note_flushes
@@ -34,7 +34,7 @@ WRITERS: list[tuple[str, Callable[[Path], object]]] = [
     (EVENT, whole_event),
     ("results.csv", lambda folder: write_export(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
     ("points.pdf", lambda folder: write_if_same_kind(folder / "points.pdf", b"old" + b"new" * 9_000)),
-    (SETTING, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
+    (STORE_ADDRESS_FILE, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
     ("players.csv", lambda folder: write_private(folder / "players.csv", b"new" * 9_000)),
 ]
 
@@ -46,7 +46,7 @@ def test_a_file_is_the_old_one_until_the_new_one_is_whole_on_the_disk(
 ) -> None:
     folder = tmp_path / "event"
     save_event(folder, plan(), deals(), registry())
-    if name == SETTING:
+    if name == STORE_ADDRESS_FILE:
         write_address(folder, DatabaseAddress("postgresql://here/db"))
     for own in ("results.csv", "points.pdf", "players.csv"):
         (folder / own).write_text("old")

@@ -12,7 +12,7 @@ from broker.files import PEOPLE_FILE
 from broker.people import Authentication, PeopleStoreBroken
 from broker.people.copies import MOVED, UNUSED
 from broker.people.database import all_rows
-from broker.read_ahead import SETTING
+from broker.read_ahead import STORE_ADDRESS_FILE
 from broker.store import DatabaseAddress, write_address
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
@@ -212,6 +212,6 @@ def test_nobody_empties_the_log_at_a_stroke(two: tuple[Authentication, Authentic
 
 
 def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:
-    (tmp_path / SETTING).write_text("address = 'mysql://x'")
+    (tmp_path / STORE_ADDRESS_FILE).write_text("address = 'mysql://x'")
     with pytest.raises(PeopleStoreBroken):
         Authentication(tmp_path)
