@@ -111,12 +111,12 @@ def language_option(of: str) -> Callable[[C], C]:
     return click.option("--language", type=choice, default="en", show_default=True, help=f"Language of {of}.")
 
 
-said_as_json: Final = json_option("Print JSON lines.", expose_value=False)
+json_lines: Final = json_option("Print JSON lines.", expose_value=False)
 """Add --json to a command that only uses `say`."""
 
 
-said_as_object: Final = json_option(expose_value=False)
-"""As `said_as_json`, for a command that calls `say` once."""
+json_object: Final = json_option(expose_value=False)
+"""As `json_lines`, for a command that calls `say` once."""
 
 
 def wants_json() -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, FILE, PromptedOption, amount, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, PromptedOption, amount, json_lines, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
@@ -39,7 +39,7 @@ def table() -> None:
 @table.command("import", short_help="Import a dead device's journal.")
 @CONFIG
 @click.argument("card", type=EXISTING)
-@said_as_json
+@json_lines
 def import_journal(config: Path, card: Path) -> None:
     """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
@@ -79,7 +79,7 @@ def run(config: Path, picture: Path | None) -> None:
     hide_input=True,
     help="The eight digits that the desk shows [default: ask].",
 )
-@said_as_json
+@json_lines
 def pair(config: Path, desk: str, code: str) -> None:
     """Pair this device with an event, as on the kiosk's screen.
 
@@ -100,7 +100,7 @@ def pair(config: Path, desk: str, code: str) -> None:
 
 @table.command("key", short_help="Print the public key and the id of this table's device.")
 @CONFIG
-@said_as_json
+@json_lines
 def key(config: Path) -> None:
     """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
 

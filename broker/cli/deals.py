@@ -17,10 +17,10 @@ from broker.console import (
     EXISTING_FILE,
     FILE,
     FOLDER,
+    json_lines,
     json_option,
     language_option,
     progress,
-    said_as_json,
     say,
     working,
 )
@@ -58,7 +58,7 @@ def deal() -> None:
 @options.dealers_option
 @options.sets_option
 @options.red_fives_option
-@said_as_json
+@json_lines
 def deal_new(
     *,
     folder: Path,
@@ -93,7 +93,7 @@ def deal_new(
 @click.argument("file", type=EXISTING_FILE)
 @options.new_folder_argument
 @options.event_option
-@said_as_json
+@json_lines
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
     """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
 
@@ -113,7 +113,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 @deal.command("commit", short_help="Commit to deals that have no commitment yet.")
 @options.folder_argument
 @options.event_option
-@said_as_json
+@json_lines
 def deal_commit(folder: Path, event: str | None) -> None:
     """Write commitment.json for the deals in FOLDER.
 
@@ -137,7 +137,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
 @options.deals_option
 @click.option("--output", type=FILE, required=True, help="File to publish.")
 @click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
-@said_as_json
+@json_lines
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
     """Write a public file with the faces and salts of deals that have been played at every table.
 
@@ -254,7 +254,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
 @click.option("--output", type=FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
-@said_as_json
+@json_lines
 def deal_export(
     *,
     folder: Path,
@@ -350,7 +350,7 @@ deal_set.add_command(draw.set_open)
     help="Number of the set, or several: 1-8,12.",
 )
 @options.red_fives_option
-@said_as_json
+@json_lines
 def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     """Assign serials to the 136 tiles of a new set at random. Its labels are then printed from sets.json.
 
@@ -368,7 +368,7 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 @click.option(
     "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )
-@said_as_json
+@json_lines
 def set_import(file: Path, folder: Path, number: int | None) -> None:
     """Import a CSV file with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines per set.
 
@@ -387,7 +387,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
 
 @deal_set.command("check", short_help="Check that sets are complete and every deal has one.")
 @options.folder_argument
-@said_as_json
+@json_lines
 def set_check(folder: Path) -> None:
     """List everything that is wrong with the sets in FOLDER. The exit code is 1 if there is a problem.
 

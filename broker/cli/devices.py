@@ -10,7 +10,7 @@ import msgspec
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS
-from broker.console import amount, said_as_json, say
+from broker.console import amount, json_lines, say
 from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
@@ -27,7 +27,7 @@ from broker.web.tables.event_pin import EventPin
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
 @click.option("--key", required=True, help="The device's public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="Name of the device, as the desk shows it.")
-@said_as_json
+@json_lines
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     """Register a device that is not paired at the desk. The scorer accepts its messages from its next start.
 
@@ -57,7 +57,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 @click.command("close", short_help="Revoke the access of all tables after an event.")
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@said_as_json
+@json_lines
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's signature
     """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 

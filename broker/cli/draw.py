@@ -11,7 +11,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import FILE, FOLDER, amount, language_option, said_as_json, say, working
+from broker.console import FILE, FOLDER, amount, json_lines, language_option, say, working
 from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
@@ -110,7 +110,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...
     metavar="KEY",
     help="Public key of the scorer's machine, if that is another one (`homologue deal key`).",
 )
-@said_as_json
+@json_lines
 def draw_announce(  # noqa: PLR0913 - its options
     *,
     folder: Path,
@@ -198,7 +198,7 @@ def _prompt_words(person: Contributor) -> str:
 @deal_draw.command("give-up", short_help="Abandon the announced draw; it stays in the list.")
 @options.folder_argument
 @click.option("--reason", required=True, help="Why, for everybody to read.")
-@said_as_json
+@json_lines
 def draw_give_up(folder: Path, reason: str) -> None:
     """Abandon a draw whose words cannot be entered. It stays in draws.json with the reason, and keeps its number.
 
@@ -215,7 +215,7 @@ def draw_give_up(folder: Path, reason: str) -> None:
 
 @click.command("key", short_help="Show the public key for deals that another machine seals.")
 @options.new_folder_argument
-@said_as_json
+@json_lines
 def deal_key(folder: Path) -> None:
     """Show the public part of this folder's key for sealed deals. The key is created if there is none.
 
@@ -233,7 +233,7 @@ def deal_key(folder: Path) -> None:
 @click.command("seal", short_help="Encrypt the faces of deals and sets.")
 @options.folder_argument
 @click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if that is another one.")
-@said_as_json
+@json_lines
 def deal_seal(folder: Path, public: str | None) -> None:
     """Encrypt the faces in deals.json and sets.json. Print labels first: they need the faces.
 
@@ -258,7 +258,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
 )
 @click.option("--output", type=FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
-@said_as_json
+@json_lines
 def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
     """Write a page for each person with a share of the key, in words.
 
@@ -325,7 +325,7 @@ def _count_openable(folder: Path) -> int:
 @click.option("--set", "numbers", metavar="NUMBERS", callback=options.parse_set_numbers, required=True,
               help="Number of the set, or several: 1-8,12.")  # fmt: skip
 @click.option("--output", type=FOLDER, required=True, help="New folder for a sets.json that can be read.")
-@said_as_json
+@json_lines
 def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     """Write the faces of sealed sets into another folder, for `homologue labels`. Delete it after printing.
 
@@ -355,7 +355,7 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
 @click.option(
     "--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set that it moves to."
 )
-@said_as_json
+@json_lines
 def deal_move(folder: Path, number: int, to: int) -> None:
     """Move a deal to another tile set, for instance because a set is damaged. Faces and commitment stay the same.
 

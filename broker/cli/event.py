@@ -15,7 +15,7 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, PromptedOption, amount, json_option, said_as_json, say, wants_json
+from broker.console import ANY, EXISTING_FILE, PromptedOption, amount, json_lines, json_option, say, wants_json
 from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
@@ -399,7 +399,7 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 @event_group.command("import", short_help="Create an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
 @options.new_folder_argument
-@said_as_json
+@json_lines
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
@@ -418,7 +418,7 @@ def event_import(file: Path, folder: Path) -> None:
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
 @options.event_folder_argument
-@said_as_json
+@json_lines
 def event_key(folder: Path) -> None:
     """Print the public key with which tables verify this event's receipts (the setting `event_key` of a table).
 

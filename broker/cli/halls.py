@@ -16,7 +16,7 @@ from broker.cli import options
 from broker.cli.encryption import Logins
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.cli.standby import SharedBroker
-from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
+from broker.console import EXISTING_FOLDER, FOLDER, json_lines, json_option, say
 from broker.daemon import stop_on_signals
 from broker.event import (
     HALLS,
@@ -124,7 +124,7 @@ def hall() -> None:
 )
 @click.option("--only", "names", multiple=True, help="Only this hall, such as one that joins late; may be repeated.")
 @click.option("--plain", is_flag=True, help="For a centre that runs without TLS (--plain).")
-@said_as_json
+@json_lines
 def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[str, ...], *, plain: bool) -> None:
     """Write the folder of each hall in `halls.toml`: its plan, the deals, and its identity at the centre.
 
@@ -170,7 +170,7 @@ def _with_ports(addresses: tuple[str, ...]) -> tuple[str, ...]:
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each machine gets a folder.")
 @click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; give 3 or 5.")
-@said_as_json
+@json_lines
 def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
     """Set on which machines the nodes of the centre's broker run, in order of their numbers.
 
@@ -215,7 +215,7 @@ def list_halls(folder: Path, *, as_json: bool) -> None:
 @hall.command("revoke", short_help="Stop accepting messages from a hall.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
-@said_as_json
+@json_lines
 def revoke(folder: Path, name: str) -> None:
     """Stop accepting messages from a hall, for instance because its machine was stolen. What it has sent stays.
 
@@ -233,7 +233,7 @@ def revoke(folder: Path, name: str) -> None:
 @hall.command("admit", short_help="Accept messages from a revoked hall again.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
-@said_as_json
+@json_lines
 def admit(folder: Path, name: str) -> None:
     """Accept messages again from a hall that was revoked; it sends what it has stored since.
 

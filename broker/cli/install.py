@@ -19,7 +19,7 @@ from typing import Final, Literal
 import click
 
 from broker.cli.card import prepare_card
-from broker.console import EXISTING_FOLDER, FOLDER, CommandError, said_as_json, say
+from broker.console import EXISTING_FOLDER, FOLDER, CommandError, json_lines, say
 from broker.errors import reason
 from broker.files import write_file
 
@@ -121,7 +121,7 @@ def role_options(command: Callable[..., None]) -> Callable[..., None]:
     type=EXISTING_FOLDER,
     help="With --card: folder of the packages to install [default: build/deb].",
 )
-@said_as_json
+@json_lines
 def install(
     role: Role, root: Path, card: Path | None, packages: Path | None, *, dry_run: bool, **values: str | bool | None
 ) -> None:
@@ -149,7 +149,7 @@ def install(
 
 @click.command(short_help="Remove what `install` set up; data is kept.")
 @role_options
-@said_as_json
+@json_lines
 def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
     """Remove what `homologue install` has set up for this role.
 

@@ -11,7 +11,7 @@ import click
 
 from broker.cli import options
 from broker.cli.players import player_named
-from broker.console import EXISTING, FILE, amount, language_option, said_as_object, say, working
+from broker.console import EXISTING, FILE, amount, json_object, language_option, say, working
 from broker.export.document import read_document, restore_event
 from broker.files import write_export
 from broker.i18n import N_, name_key
@@ -25,7 +25,7 @@ from broker.web.results.luck import RatedPlayer, rating_page
 @click.command("luck", short_help="Show how much of an event's standings is strength, and how much luck.")
 @options.folder_argument
 @click.option("--than", metavar="PLAYER", help="Compare everybody with this player [default: with the next].")
-@said_as_object
+@json_object
 def event_luck(folder: Path, *, than: str | None) -> None:
     """Show how much of an event's results is strength, and how much luck. No ranking uses this.
 
@@ -117,7 +117,7 @@ class RatedEvent(NamedTuple):
 @click.option("--page", type=FILE, help="Write an HTML page instead.")
 @language_option("the page")
 @options.force_option
-@said_as_object
+@json_object
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool) -> None:
     """Rate players over several events: folders, or documents written by `homologue export json --whole`.
 

@@ -15,7 +15,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.rules_input import error_answer
-from broker.console import EXISTING, FILE, amount, json_option, said_as_json, say, shows_progress
+from broker.console import EXISTING, FILE, amount, json_lines, json_option, say, shows_progress
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -257,7 +257,7 @@ def movement_new(
 @click.argument("file", type=EXISTING)
 @click.option("--event", type=EXISTING, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="Replace the existing movement.")
-@said_as_json
+@json_lines
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 

@@ -9,7 +9,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import progress, said_as_object, say
+from broker.console import json_object, progress, say
 from broker.event import Event, EventPar, open_event, read_par, write_par
 from broker.export.revealed_deals import refuse_unplayed, select_deals
 from broker.protocol import SEATS
@@ -31,7 +31,7 @@ MOST_PLAYS: Final = 100_000
 @click.option(
     "--early", is_flag=True, help="Include deals that some tables have not played yet; keep the result secret."
 )
-@said_as_object
+@json_object
 def event_par(
     folder: Path,
     numbers: tuple[int, ...],

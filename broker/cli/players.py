@@ -12,7 +12,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
-from broker.console import said_as_json, say
+from broker.console import json_lines, say
 from broker.errors import RuleError
 from broker.event import Event, open_event
 from broker.event.structure import for_seconds, seeded
@@ -94,7 +94,7 @@ REASON: Final = click.option("--reason", required=True, callback=_not_blank, hel
 @click.argument("players", nargs=-1)
 @click.option("--absent", "mark", flag_value="absent", help="Mark them as absent.")
 @click.option("--undo", "mark", flag_value="unknown", help="Undo their check-in or absence.")
-@said_as_json
+@json_lines
 def event_checkin(folder: Path, players: tuple[str, ...], mark: str | None) -> None:
     """Check PLAYERS in, by id or by an unambiguous part of the name. Without PLAYERS, list who is present.
 
@@ -128,7 +128,7 @@ def event_checkin(folder: Path, players: tuple[str, ...], mark: str | None) -> N
 @click.option("--undo", is_flag=True, help="Take the last change back.")
 @REASON
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@said_as_json
+@json_lines
 def event_players(  # noqa: PLR0913 - one parameter per option
     folder: Path,
     *,
@@ -194,7 +194,7 @@ def _cost_lines(cost: PlanCost) -> Iterable[str]:
 @click.option("--undo", is_flag=True, help="Take the list of qualifiers back.")
 @REASON
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@said_as_json
+@json_lines
 def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str, yes: bool) -> None:
     """Decide, as the head arbiter, who qualifies for the next stage. You see the list before it is published.
 
@@ -232,7 +232,7 @@ def event_stage(folder: Path, *, without: Sequence[str], undo: bool, reason: str
 @options.folder_argument
 @click.option("--undo", is_flag=True, help="Take the declaration back.")
 @REASON
-@said_as_json
+@json_lines
 def event_final(folder: Path, *, undo: bool, reason: str) -> None:
     """Declare the standings final, as the head arbiter. Nothing is declared while something is still open.
 

@@ -6,7 +6,7 @@ import click
 from msgspec.structs import replace
 
 from broker.cli import options
-from broker.console import ANY, said_as_json, say
+from broker.console import ANY, json_lines, say
 from broker.event import ListedPlayer, Plan, read_standings, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
 from broker.export.results import next_event_lines
@@ -59,7 +59,7 @@ def _report(draft: EarlierDraft) -> None:
 )
 @click.option("--first", type=FIRST, help="Only this many of them, from the first place down [default: all].")
 @click.option("--title", default="", help="Title to show for the earlier event [default: its own].")
-@said_as_json
+@json_lines
 def event_previous(folder: Path, source: Path, carry_over: str, first: int | None, title: str) -> None:
     """Let the event in FOLDER, which must not have started, begin from the standings of SOURCE.
 

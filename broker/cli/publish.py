@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import FOLDER, report, said_as_json, say, working
+from broker.console import FOLDER, json_lines, report, say, working
 from broker.daemon import stop_on_signals
 from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
@@ -30,7 +30,7 @@ PAUSE_FACTOR: Final = 3
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder that the web server serves.")
 @click.option("--watch", is_flag=True, help="Keep running until Ctrl-C, and write results as they become public.")
-@said_as_json
+@json_lines
 def publish(folder: Path, target: Path, *, watch: bool) -> None:
     """Write standings, travellers, players, teams and the seating plan as files, in all languages.
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
 from broker.cli.rules_input import RiichiMeldLine, answer_each, load_riichi_rules, riichi_rules_option
-from broker.console import FILE, json_option, said_as_json, say
+from broker.console import FILE, json_lines, json_option, say
 from broker.errors import reason
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
 from broker.files import write_if_same_kind
@@ -288,7 +288,7 @@ sticks_option: Final = click.option(
 @sticks_option
 @rules_option
 @language_option
-@said_as_json
+@json_lines
 def one_hand(  # noqa: PLR0913 - one parameter per option
     *,
     concealed: str,
@@ -335,7 +335,7 @@ def one_hand(  # noqa: PLR0913 - one parameter per option
 @sticks_option
 @rules_option
 @language_option
-@said_as_json
+@json_lines
 def han_and_fu(
     *,
     rules: str,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, said_as_object, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, json_object, say
 from broker.event import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
@@ -22,7 +22,7 @@ from broker.scorer.kept_plays import LaidPlay, find_play, keep_plays
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
 @click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
 @click.option("--save", is_flag=True, help="Store the play with the event, for replays and `homologue export pmn`.")
-@said_as_object
+@json_object
 def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> None:
     """Reconstruct a play from what lay on the table at its end. See docs/play.md.
 

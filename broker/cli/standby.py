@@ -16,7 +16,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
-from broker.console import problems_of, said_as_json, say
+from broker.console import json_lines, problems_of, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreError, StoreInUse
 from broker.files import PEOPLE_FILE
 from broker.i18n import Message
@@ -460,7 +460,7 @@ def reserve_port(port: int = 0) -> int:
 
 @click.command("take-over", short_help="Let a standby become the active scorer of its event.")
 @options.folder_argument
-@said_as_json
+@json_lines
 def take_over(folder: Path) -> None:
     """Let the standby that runs on this machine take over.
 

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli.scorer import ADDRESS, PASSWORD, database_address
-from broker.console import EXISTING_FOLDER, FOLDER, amount, progress, said_as_json, said_as_object, say, working
+from broker.console import EXISTING_FOLDER, FOLDER, amount, json_lines, json_object, progress, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -63,7 +63,7 @@ def store() -> None:
 
 @store.command()
 @SOURCE
-@said_as_json
+@json_lines
 def check_command(source: Path) -> None:
     """Check copies by reading every message. The exit code is 1 if one is damaged.
 
@@ -92,7 +92,7 @@ FAULTS: Final = {
 @store.command()
 @click.argument("source", metavar="FOLDER|COPY", type=EXISTING_FOLDER)
 @click.option("--anchor", help="An anchor written down earlier: check that nothing before it has changed.")
-@said_as_object
+@json_object
 def verify_command(source: Path, anchor: str | None) -> None:
     """Verify every row of an event's store, or of one copy. Its scorer may be running.
 
@@ -162,7 +162,7 @@ def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
     "--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="Address of the database."
 )
 @PASSWORD
-@said_as_json
+@json_lines
 def move_command(event: Path, address: str, store_password: Path | None) -> None:
     """Move an event's journal from its folder into PostgreSQL. Its scorer must not be running.
 
@@ -219,7 +219,7 @@ def _names(folder: Path) -> Iterator[str]:
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")
 @KEEP
-@said_as_json
+@json_lines
 def backup_command(event: Path, target: Path, keep: int) -> None:
     """Copy an event now. Its scorer may be running.
 
@@ -240,7 +240,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 )
 @ADDRESS
 @PASSWORD
-@said_as_json
+@json_lines
 def restore_command(
     source: Path,
     folder: Path,

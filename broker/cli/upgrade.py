@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, said_as_json, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, json_lines, say
 from broker.files import refuse_no_event
 from broker.protocol import SigningKey, open_key
 from broker.upgrade.bundle import (
@@ -34,7 +34,7 @@ def upgrade() -> None:
 
 @upgrade.command("key")
 @click.argument("file", type=FILE)
-@said_as_json
+@json_lines
 def key(file: Path) -> None:
     """Print the public key of the private key in FILE, which is created if it is missing.
 
@@ -49,7 +49,7 @@ def key(file: Path) -> None:
 @click.argument("debs", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="Private key to sign it with.")
 @click.option("--output", type=FILE, help="Bundle to write [default: homologue-VERSION.upgrade].")
-@said_as_json
+@json_lines
 def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
     """Make a bundle of the packages of one version, for all Debian releases and architectures that tables have.
 
@@ -71,7 +71,7 @@ def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
 @upgrade.command("check")
 @click.argument("file", type=EXISTING_FILE)
 @KEYS
-@said_as_json
+@json_lines
 def check(file: Path, keys: Path) -> None:
     """Check that a bundle is complete and signed by a key that is trusted here, and list what is in it."""
     signed, manifest = read_bundle(file, trusted_keys(keys))
@@ -97,7 +97,7 @@ def check(file: Path, keys: Path) -> None:
 @click.argument("file", type=EXISTING_FILE)
 @click.argument("event", type=EXISTING_FOLDER)
 @KEYS
-@said_as_json
+@json_lines
 def take(file: Path, event: Path, keys: Path) -> None:
     """Add a bundle to EVENT, replacing an earlier one. The head arbiter then offers it to tables under Devices."""
     refuse_no_event(event)

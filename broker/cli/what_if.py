@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from broker.cli.rules_input import FILE, load_either_profile
-from broker.console import EXISTING_FOLDER, said_as_object, say
+from broker.console import EXISTING_FOLDER, json_object, say
 from broker.rules import RiichiProfile, RuleError, Rules, load_of_same_book
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
 from broker.scorer import StoredEvent, open_stored_event
@@ -34,7 +34,7 @@ def _choice(name: str, about: str) -> click.Option:
         _choice("rounding", "Rounding of the datum"),
     ],
 )
-@said_as_object
+@json_object
 def what_if_command(folder: Path, profile: str | None, **choices: str | None) -> None:
     """Recalculate an event under other rules, and show who would change place, as the desk's page *What if* does.
 

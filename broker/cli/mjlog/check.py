@@ -12,7 +12,7 @@ import click
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
 from broker.cli.rules_input import load_riichi_rules
-from broker.console import EXISTING_FILE, amount, said_as_json, say
+from broker.console import EXISTING_FILE, amount, json_lines, say
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -23,7 +23,7 @@ RULES: Final = "riichi-tenhou"
 @click.command("check", short_help="Check Tenhou records.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=EXISTING_FILE)
 @click.option("--rules", default=RULES, show_default=True, help="Rule profile to count by.")
-@said_as_json
+@json_lines
 def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     """Count and settle Tenhou records (mjlog: XML, also gzipped) again, and report differences.
 
