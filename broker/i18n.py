@@ -174,7 +174,7 @@ def duration(seconds: float) -> Message:
     return N_("{hours} h {minutes:02} min", hours=hours, minutes=left) if hours else N_("{minutes} min", minutes=left)
 
 
-def folded(text: str) -> str:
+def search_key(text: str) -> str:
     """Return a text for searching and sorting: without accents and capitals, which nobody types on a telephone."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in plain if not unicodedata.combining(letter))

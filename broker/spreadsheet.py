@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from broker.i18n import N_, NP_, Translator, folded, languages
+from broker.i18n import N_, NP_, Translator, languages, search_key
 from broker.rules import RuleError
 
 if TYPE_CHECKING:
@@ -276,12 +276,12 @@ def _text(value: object, row: int, at: int) -> str:
 
 def fold(text: str) -> str:
     """Return a heading without case, accents, underscores and dots."""
-    return " ".join(folded(text).replace("_", " ").replace(".", " ").replace("°", "o").split())
+    return " ".join(search_key(text).replace("_", " ").replace(".", " ").replace("°", "o").split())
 
 
 @cache
 def _columns_by_heading() -> dict[str, str]:
-    """Return the columns by their folded headings, in all languages."""
+    """Return the columns by their normalised headings, in all languages."""
     translators = [Translator(language) for language in languages()]
     found = {
         fold(one): name for name, text in HEADINGS.items() for _ in translators for one in re.split("[,、]", _(text))

@@ -16,7 +16,7 @@ from broker.console import json_lines, say
 from broker.errors import RuleError
 from broker.event import Event, open_event
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import AnyDecision, CheckedIn, FinalDeclared, PlanChanged, Undo, wall_clock_ms
 from broker.rulings import WHO_PLAYS, RulingAuthor, RulingDraft, event_subject, plan_changes
 from broker.rulings.final import draft_stage, next_stage, open_matters, qualified
@@ -67,9 +67,9 @@ def player_named(event: Event, text: str) -> str:
     """Return the id of the player with this id, or with this unambiguous (part of a) name. Raises RuleError."""
     if text in event.players:
         return text
-    names = {one.id: folded(one.name) for one in event.players.values()}
-    found = [id_ for id_, name in names.items() if name == folded(text)]
-    found = found or [id_ for id_, name in names.items() if folded(text) in name]
+    names = {one.id: search_key(one.name) for one in event.players.values()}
+    found = [id_ for id_, name in names.items() if name == search_key(text)]
+    found = found or [id_ for id_, name in names.items() if search_key(text) in name]
     if len(found) != 1:
         raise RuleError(
             "nobody_of_event",

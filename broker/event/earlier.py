@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from broker.errors import RuleError, reason
 from broker.event.file_io import CsvRow, read_bytes, read_csv
 from broker.event.stages import read_part
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import Name, Refused, refuse_duplicate_names
 from broker.rules import ComparisonRules
 from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
@@ -262,7 +262,7 @@ def match(lines: Iterable[EarlierLine], kind: Kind, here: Mapping[str, str]) -> 
     """
     by_name: dict[str, list[str]] = {}
     for id_, name in here.items():
-        by_name.setdefault(folded(name), []).append(id_)
+        by_name.setdefault(search_key(name), []).append(id_)
     places, unknown = dict[str, EarlierPlace](), list[str]()
     for line in lines:
         who = _id_of(line, kind, by_name, here)
@@ -280,7 +280,7 @@ def _id_of(line: EarlierLine, kind: Kind, by_name: Mapping[str, list[str]], here
         id_ = line.ranked(kind).name
     except ValueError as error:
         raise RuleError("bad_previous", str(error)) from None
-    found = by_name.get(folded(line.called), [])
+    found = by_name.get(search_key(line.called), [])
     if len(found) > 1 and id_ not in found:
         raise RuleError(
             "bad_previous", N_("two players here are called {name}: give them different names", name=line.called)

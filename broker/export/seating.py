@@ -24,7 +24,7 @@ from broker.export.pdf import (
     striped_rows,
     tables_pdf,
 )
-from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, search_key
 from broker.protocol import SEATS, Player
 from broker.rulings import StandIn, substitute_of
 
@@ -110,7 +110,7 @@ def _seated(event: Event, plan: Plan, known: tuple[StandIn, ...]) -> list[_Seate
         who = {place.round: substitute_of(known, player.id, place.round) for place in places}
         for name in dict.fromkeys(who.values()) or (None,):
             found.append(_Seated(player, name, tuple(place for place in places if who.get(place.round) == name)))
-    return sorted(found, key=lambda one: (folded(one.called), one.player.id))
+    return sorted(found, key=lambda one: (search_key(one.called), one.player.id))
 
 
 def _name_columns(plan: Plan) -> Columns:
