@@ -36,30 +36,30 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result of an examination. `looked` names each examined part; any other part may still have problems."""
+    """The result of an examination. `parts` names each examined part; any other part may still have problems."""
 
-    looked: tuple[str, ...]
+    parts: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     def as_object(self) -> dict[str, object]:
         """Return the result as a JSON object."""
-        return {"looked": list(self.looked), "findings": [asdict(finding) for finding in self.findings]}
+        return {"looked": list(self.parts), "findings": [asdict(finding) for finding in self.findings]}
 
 
-def lines_of(examined: Examined) -> Iterator[str]:
+def result_lines(examined: Examined) -> Iterator[str]:
     """Return the result as lines of text, beginning with what must be done."""
     for finding in sorted(examined.findings, key=lambda finding: not finding.must):
         yield f"{'!' if finding.must else '-'} {finding.what} [{finding.code}]"
         yield f"    why: {finding.why}"
         yield f"    do:  {finding.do}"
     count = sum(finding.must for finding in examined.findings)
-    yield f"examined: {', '.join(examined.looked)}"
+    yield f"examined: {', '.join(examined.parts)}"
     yield f"{amount(count, 'problem')} to fix" if count else "nothing to do"
 
 
-def tell(examined: Examined, *, as_json: bool) -> int:
+def print_result(examined: Examined, *, as_json: bool) -> int:
     """Print the result, and return the exit code: 1 if something must be done."""
-    click.echo(json.dumps(examined.as_object(), ensure_ascii=False) if as_json else "\n".join(lines_of(examined)))
+    click.echo(json.dumps(examined.as_object(), ensure_ascii=False) if as_json else "\n".join(result_lines(examined)))
     return 1 if any(finding.must for finding in examined.findings) else 0
 
 
@@ -132,7 +132,7 @@ def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secre
     """
     texts = {
         "findings.json": json.dumps(examined.as_object(), ensure_ascii=False, indent=2),
-        "findings.txt": "\n".join(lines_of(examined)),
+        "findings.txt": "\n".join(result_lines(examined)),
         "versions.json": json.dumps(versions(), indent=2),
         "log.txt": journal_of_units(),
         **files,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, print_result, write_bundle
 from broker.cli import options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError, reason
@@ -71,7 +71,7 @@ def scorer_doctor(
     if backup is not None:
         checks["copies"] = lambda: _copies(folder, backup, backup_age)
     examined = examine(checks)
-    code = tell(examined, as_json=as_json)
+    code = print_result(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"event.txt": _about(folder)}, [folder])
     sys.exit(code)
@@ -295,7 +295,7 @@ def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | Non
         metrics, why = "", "the state of the hall is unknown"
         do = "check the address, that the scorer runs, that the token is a monitor's, and that --ca is the event's"
         examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {_why_unread(error)}", why, do),))
-    code = tell(examined, as_json=as_json)
+    code = print_result(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"metrics.txt": metrics.replace(token, "")}, [])
     sys.exit(code)
