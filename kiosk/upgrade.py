@@ -24,7 +24,7 @@ from broker.upgrade.bundle import (
     BundledPackage,
     BundleManifest,
     UpgradeError,
-    asked_by,
+    authorization_header,
     hash_of,
     own_formats,
     read_signed_manifest,
@@ -73,7 +73,7 @@ class DeskDoor:
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Request a path from byte `start` on; yield pieces, each with its offset. Raises UpgradeError."""
         host = offer.host or self.host
-        headers = {"Authorization": asked_by(self.key, self.event, self.table, path)}
+        headers = {"Authorization": authorization_header(self.key, self.event, self.table, path)}
         if start:
             headers["Range"] = f"bytes={start}-"
         try:
@@ -258,7 +258,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
     signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
         raise UpgradeError("upgrade_unreachable", "the desk has another version by now")
-    manifest, (journal, _) = signed.opened(keys), own_formats()
+    manifest, (journal, _) = signed.verify(keys), own_formats()
     if journal.writes not in manifest.journal.opens or manifest.journal.writes not in journal.opens:
         both = f"{manifest.version} and {program_version()}"
         raise UpgradeError("upgrade_no_return", f"{both} do not open each other's journals: install it by apt, by hand")

@@ -9,12 +9,12 @@ from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, json_lines, say
 from broker.files import refuse_no_event
 from broker.protocol import SigningKey, open_key
 from broker.upgrade.bundle import (
-    BESIDE_EVENT,
+    EVENT_SUBFOLDER,
     HALL_KEYS,
     UpgradeError,
+    import_bundle,
     make_bundle,
     read_bundle,
-    take_bundle,
     trusted_keys,
 )
 
@@ -102,7 +102,7 @@ def take(file: Path, event: Path, keys: Path) -> None:
     """Add a bundle to EVENT, replacing an earlier one. The head arbiter then offers it to tables under Devices."""
     refuse_no_event(event)
     trusted = trusted_keys(keys)
-    manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
+    manifest = import_bundle(file, event / EVENT_SUBFOLDER, trusted).verify(trusted)
     say(
         f"Version {manifest.version} was added: the head arbiter can now offer it to tables (Orders, Devices).",
         version=manifest.version,

@@ -32,7 +32,7 @@ SIGNATURE_PREFIX: Final = b"homologue upgrade 1\n"
 RELEASE_KEYS: Final = Path(__file__).with_name("release.keys")
 HALL_KEYS: Final = Path("/etc/homologue/upgrade.keys")
 
-BESIDE_EVENT: Final = "upgrade"
+EVENT_SUBFOLDER: Final = "upgrade"
 """The folder in an event's folder from which tables download a bundle."""
 
 FORMATS: Final = "broker/upgrade/formats.toml"
@@ -100,7 +100,7 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
         """The SHA-256 of the manifest, which identifies the bundle."""
         return hashlib.sha256(self.manifest.encode()).hexdigest()
 
-    def opened(self, trusted: Iterable[str]) -> BundleManifest:
+    def verify(self, trusted: Iterable[str]) -> BundleManifest:
         """Return the manifest, if a trusted key has signed it. Raises UpgradeError."""
         if self.key not in trusted:
             raise UpgradeError("upgrade_unsigned", f"signed with the key {self.key[:16]}..., which is not trusted here")
@@ -257,7 +257,7 @@ def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, B
     return signed, manifest
 
 
-def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
+def import_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
     """Copy a bundle's packages into a folder, named by their hashes, and its manifest last, once all are there.
 
     Packages of an older bundle are then removed. Raises UpgradeError, after which the older bundle is still complete.
@@ -283,7 +283,7 @@ def _open(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFil
     try:
         with tarfile.open(bundle, "r:") as archive:
             signed = _read_manifest(archive)
-            yield archive, signed, signed.opened(trusted)
+            yield archive, signed, signed.verify(trusted)
     except (tarfile.TarError, EOFError) as error:
         raise UpgradeError("upgrade_damaged", f"{bundle.name} is not an upgrade bundle: {reason(error)}") from None
 
@@ -316,7 +316,7 @@ def _store_package(source: IO[bytes], target: Path) -> None:
     new.replace(target)
 
 
-def taken(folder: Path) -> SignedManifest | None:
+def imported_manifest(folder: Path) -> SignedManifest | None:
     """Return the manifest of the bundle in a folder, or None if there is no complete one."""
     try:
         return read_signed_manifest((folder / MANIFEST).read_bytes())
@@ -334,17 +334,17 @@ def _signed_request(event: str, table: int, path: str) -> bytes:
     return f"homologue upgrade 1 asked\n{event} {table} {path}".encode()
 
 
-def asked_by(key: SigningKey, event: str, table: int, path: str) -> str:
+def authorization_header(key: SigningKey, event: str, table: int, path: str) -> str:
     """Return a device's `Authorization` header: its table and name, and its signature of the request."""
     return f"Homologue {table} {key.device} {key.sign_bytes(_signed_request(event, table, path))}"
 
 
-def who_asks(header: str) -> tuple[int, str, str] | None:
+def parse_authorization(header: str) -> tuple[int, str, str] | None:
     """Parse such a header into table, device and signature, none of which is verified yet."""
     found = re.fullmatch(r"Homologue ([0-9]{1,4}) ([^ ]*) ([^ ]*)", header)
     return (int(found[1]), found[2], found[3]) if found else None
 
 
-def is_proven(public: str, event: str, table: int, path: str, signature: str) -> bool:
+def is_signed_request(public: str, event: str, table: int, path: str, signature: str) -> bool:
     """Return whether the device with this key has signed this request."""
     return has_signed(public, _signed_request(event, table, path), signature)

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 from typing import Final
 
-from broker.upgrade.bundle import SignedManifest, take_bundle
+from broker.upgrade.bundle import SignedManifest, import_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import MOST_STARTS, bundle_in, choose_slot
 from tests.broker.upgrade.packages import KEY, bundle_of
@@ -34,7 +34,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
 def _bundle(folder: Path, version: str) -> tuple[list[Path], SignedManifest]:
     folder.mkdir(parents=True)
     bundle, manifest = bundle_of(folder, version)
-    signed = take_bundle(bundle, folder / "taken", {KEY.public})
+    signed = import_bundle(bundle, folder / "taken", {KEY.public})
     return [folder / "taken" / f"{part.sha256}.deb" for part in manifest.for_table(own_target())], signed
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
 from broker.protocol import SigningKey, UpgradeOffer
-from broker.upgrade.bundle import take_bundle
+from broker.upgrade.bundle import import_bundle
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk
@@ -41,7 +41,7 @@ class UpgradeRoom:
 
     def lay(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> None:
         """Import a bundle into the event's folder."""
-        take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
+        import_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
 
     def door(self, key: SigningKey = DEVICE, table: int = TABLE) -> DeskDoor:
         """Return a device's connection to the desk."""
@@ -50,7 +50,7 @@ class UpgradeRoom:
     def offer(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> UpgradeOffer:
         """Import a version into the event's folder and offer it, without the page."""
         self.lay(folder, version, formats_told)
-        signed = take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
+        signed = import_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
         scorer = self.hall.scorer
         scorer.ask(lambda: scorer.live.devices.upgrades.offer(version, signed.hash))
         return UpgradeOffer(version=version, manifest=signed.hash, port=self.server.port)

@@ -10,11 +10,11 @@ from broker.store import journal as store
 from broker.upgrade.bundle import (
     HALL_KEYS,
     UpgradeError,
+    import_bundle,
+    imported_manifest,
     make_bundle,
     own_formats,
     read_signed_manifest,
-    take_bundle,
-    taken,
     trusted_keys,
 )
 from broker.upgrade.slots import own_target
@@ -26,7 +26,7 @@ TRUSTED = {KEY.public}
 
 def refusal(bundle: Path, folder: Path, trusted: set[str] = TRUSTED) -> str:
     with pytest.raises(UpgradeError) as caught:
-        take_bundle(bundle, folder, trusted)
+        import_bundle(bundle, folder, trusted)
     return caught.value.code
 
 
@@ -78,12 +78,12 @@ def test_a_file_that_is_not_our_package_makes_no_bundle(tmp_path: Path) -> None:
 
 def test_an_imported_bundle_replaces_the_one_before(tmp_path: Path) -> None:
     folder = tmp_path / "taken"
-    assert taken(folder) is None
+    assert imported_manifest(folder) is None
     for version in ("0.3.0", "0.4.0"):
         bundle, manifest = bundle_of(tmp_path / version, version)
-        signed = take_bundle(bundle, folder, TRUSTED)
-        assert taken(folder) == signed
-        assert signed.opened(TRUSTED) == manifest
+        signed = import_bundle(bundle, folder, TRUSTED)
+        assert imported_manifest(folder) == signed
+        assert signed.verify(TRUSTED) == manifest
         assert {path.name for path in folder.glob("*.deb")} == {f"{part.sha256}.deb" for part in manifest.parts}
 
 
@@ -102,12 +102,12 @@ def test_a_manifest_with_any_changed_byte_is_refused(tmp_path: Path) -> None:
         changed = tmp_path / "changed"
         changed.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert refusal(changed, tmp_path / "taken") in {"upgrade_unsigned", "upgrade_damaged"}
-    assert taken(tmp_path / "taken") is None
+    assert imported_manifest(tmp_path / "taken") is None
 
 
 def test_a_damaged_bundle_is_refused_and_the_earlier_one_stays(tmp_path: Path) -> None:
     folder = tmp_path / "taken"
-    before = take_bundle(bundle_of(tmp_path / "old", "0.2.0")[0], folder, TRUSTED)
+    before = import_bundle(bundle_of(tmp_path / "old", "0.2.0")[0], folder, TRUSTED)
     bundle, _ = bundle_of(tmp_path / "new")
     whole = bundle.read_bytes()
     with tarfile.open(bundle) as archive:
@@ -121,8 +121,8 @@ def test_a_damaged_bundle_is_refused_and_the_earlier_one_stays(tmp_path: Path) -
     ):
         bundle.write_bytes(content)
         assert refusal(bundle, folder) == "upgrade_damaged"
-        assert taken(folder) == before
-        assert all((folder / f"{part.sha256}.deb").exists() for part in before.opened(TRUSTED).parts)
+        assert imported_manifest(folder) == before
+        assert all((folder / f"{part.sha256}.deb").exists() for part in before.verify(TRUSTED).parts)
 
 
 def test_a_hall_can_trust_its_own_key_besides_the_release_keys(tmp_path: Path) -> None:

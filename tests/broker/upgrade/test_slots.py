@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from broker.protocol import SigningKey
-from broker.upgrade.bundle import UpgradeError, take_bundle
+from broker.upgrade.bundle import UpgradeError, import_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import (
     COMPLETE,
@@ -45,7 +45,7 @@ class Table:
         """Unpack a version; return its bundle's hash."""
         bundle, manifest = bundle_of(self._bundles / version, version)
         there = self._bundles / version / "taken"
-        signed = take_bundle(bundle, there, {KEY.public})
+        signed = import_bundle(bundle, there, {KEY.public})
         debs = [there / f"{part.sha256}.deb" for part in manifest.for_table(own_target())]
         self.slots.unpack(debs, signed.hash, version, lambda: None)
         return signed.hash
@@ -221,7 +221,7 @@ def test_this_machine_has_a_target(tmp_path: Path) -> None:
 def test_a_bundle_trusted_by_another_key_only_is_refused(tmp_path: Path) -> None:
     bundle, _ = bundle_of(tmp_path)
     with pytest.raises(UpgradeError):
-        take_bundle(bundle, tmp_path / "there", {SigningKey.new().public})
+        import_bundle(bundle, tmp_path / "there", {SigningKey.new().public})
 
 
 def test_written_state_is_read_back(tmp_path: Path) -> None:
