@@ -102,7 +102,7 @@ class TableUpgrade:
     def __init__(self, slots: SlotFolder, door: DeskDoor, keys: Callable[[], Iterable[str]], now: int) -> None:
         """`now` is in monotonic ns."""
         self._slots, self._door, self._keys, self._started = slots, door, keys, now
-        self._trial = slots.now.trial
+        self._trial = slots.choice.trial
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
@@ -148,7 +148,7 @@ class TableUpgrade:
 
     def _known(self, offer: UpgradeOffer) -> tuple[UpgradeStep, int, str | None]:
         """Return the step at which an offer starts: the version may be here already, or have failed here."""
-        now, holding = self._slots.now, self._slots.holding(offer.manifest)
+        now, holding = self._slots.choice, self._slots.slot_with(offer.manifest)
         if now.failed == offer.manifest:
             return "returned", 100, "upgrade_failed"
         if offer.version == program_version() or (now.slot and holding == now.slot):

@@ -25,14 +25,14 @@ COMPLETE: Final = "complete.json"
 MOST_STARTS: Final = 3
 """Maximum number of starts of a version that has not confirmed itself."""
 
-FAILURES: Final = "HOMOLOGUE_FAILURES"
+FAILURES_ENV: Final = "HOMOLOGUE_FAILURES"
 """Environment variable with the number of times in a row that the program has exited right after its start."""
 
 MOST_FAILURES: Final = 5
 """Failures in a row after which a confirmed version, which may be damaged on the card, alternates with apt's own."""
 
-PLACE: Final = "HOMOLOGUE_SLOTS"
-BASE: Final = "HOMOLOGUE_BASE"
+SLOTS_ENV: Final = "HOMOLOGUE_SLOTS"
+BASE_ENV: Final = "HOMOLOGUE_BASE"
 """Environment variables that tell the program where its slots are, and which version apt has installed."""
 
 
@@ -96,8 +96,8 @@ def choose_slot(folder: Path, base: str, failures: int = 0) -> Path | None:
 def main(arguments: list[str], state: str, base: str) -> None:
     """Replace this process with the chosen version of the program."""
     folder = Path(state) / "upgrade"
-    chosen = choose_slot(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
-    os.environ |= {PLACE: str(folder) if state else "", BASE: base}
+    chosen = choose_slot(folder, base, int(os.environ.get(FAILURES_ENV, "0"))) if state else None
+    os.environ |= {SLOTS_ENV: str(folder) if state else "", BASE_ENV: base}
     for place in (chosen, Path(sys.prefix)):
         if place is not None:
             python = str(place / "bin" / "python3")

@@ -24,7 +24,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
         debs, signed = _bundle(bundles / str(step), f"0.3.{step}")
         tell("brought", bundle=signed.hash)
         slots.unpack(debs, signed.hash, f"0.3.{step}", lambda: None)
-        tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.holding(signed.hash))))
+        tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.slot_with(signed.hash))))
         slots.switch(signed.hash)
         for _ in range(chance.randrange(MOST_STARTS + 2)):
             choose_slot(slots.folder, BASE)
@@ -53,7 +53,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
         if chosen is not None and cut.lie == "none":
             bundle = bundle_in(chosen)
             outcome.must(whole.get(bundle) == content(chosen), f"what starts is not whole: {bundle[:8]}")
-    outcome.must(not SlotFolder(folder, BASE).now.trial, "a version is on trial for ever")
+    outcome.must(not SlotFolder(folder, BASE).choice.trial, "a version is on trial for ever")
 
 
 UPGRADE = Subject("upgrade", write, check, kills=False)

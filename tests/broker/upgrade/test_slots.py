@@ -15,7 +15,7 @@ from broker.upgrade.bundle import UpgradeError, import_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import (
     COMPLETE,
-    FAILURES,
+    FAILURES_ENV,
     MOST_FAILURES,
     MOST_STARTS,
     STATE,
@@ -62,7 +62,7 @@ class Table:
         """Start like the systemd unit; return the version that ran, as `--version` prints it."""
         command = [sys.executable, "-m", "broker.upgrade.start", "--version"]
         done = subprocess.run(
-            command, env=os.environ | {"STATE_DIRECTORY": str(self.state), FAILURES: str(failures)}, cwd=ROOT,
+            command, env=os.environ | {"STATE_DIRECTORY": str(self.state), FAILURES_ENV: str(failures)}, cwd=ROOT,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -106,9 +106,9 @@ def test_an_unconfirmed_version_is_abandoned_after_three_starts(table: Table) ->
     bundle = table.bring("0.4.0")
     table.slots.switch(bundle)
     assert [table.start() for _ in range(5)] == ["0.4.0"] * MOST_STARTS + ["0.3.0"] * 2
-    assert table.slots.now.failed == bundle
+    assert table.slots.choice.failed == bundle
     table.slots.forget_failure()
-    assert table.slots.now == Slots("a", base=BASE)
+    assert table.slots.choice == Slots("a", base=BASE)
 
 
 def test_the_launcher_needs_only_the_standard_library() -> None:
@@ -133,7 +133,7 @@ def test_after_an_upgrade_by_apt_apts_version_is_started(table: Table) -> None:
     table.slots.confirm()
     assert choose_slot(table.slots.folder, BASE) == table.slots.folder / "a"
     assert choose_slot(table.slots.folder, f"{BASE}1") is None
-    assert SlotFolder(table.slots.folder, f"{BASE}1").now == Slots(base=f"{BASE}1")
+    assert SlotFolder(table.slots.folder, f"{BASE}1").choice == Slots(base=f"{BASE}1")
 
 
 @pytest.mark.parametrize("said", ["", "{", "[]", '{"slot": "../a"}', '{"slot": "a", "starts": "1"}', '{"other": 1}'])
@@ -209,7 +209,7 @@ def test_a_process_finds_its_slots_in_its_environment(monkeypatch: pytest.Monkey
     monkeypatch.setenv("HOMOLOGUE_BASE", "0.2.0")
     found = SlotFolder.of_process()
     assert found is not None
-    assert (found.folder, found.now) == (tmp_path, Slots(base="0.2.0"))
+    assert (found.folder, found.choice) == (tmp_path, Slots(base="0.2.0"))
 
 
 def test_this_machine_has_a_target(tmp_path: Path) -> None:
