@@ -17,7 +17,6 @@ from tests.broker.store.stores import Kept, fill
 
 
 def rows_of(read: Iterable[Rows]) -> list[IntactRow]:
-    """Return all rows in order."""
     stored = StoredRows(read)
     return [*map(stored.row, range(len(stored)))]
 

@@ -52,7 +52,6 @@ Start = Callable[..., DemoProcess]
 
 @pytest.fixture
 def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
-    """An event's folder."""
     demo_event(tmp_path / "event", 1)
     return tmp_path / "event"
 

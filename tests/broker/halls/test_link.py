@@ -191,7 +191,6 @@ def test_rows_are_not_repeated_after_their_receipt(tmp_path: Path) -> None:
 
 
 def of_paris(made: Places) -> list[tuple[int, int, str]]:
-    """Return the facts of Paris at the centre."""
     return [one for one in facts_at(made) if one[0] in (1, 2)]
 
 
@@ -375,7 +374,6 @@ class Line:
     clock: list[float]
 
     def steps(self, count: int) -> None:
-        """Step the hall `count` times."""
         for _ in range(count):
             self.hall.step()
 
