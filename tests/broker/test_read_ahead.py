@@ -44,7 +44,6 @@ class _Read(NamedTuple):
     read: tuple[list[Rows], int, bytes]
 
     def rows(self) -> tuple[list[Rows], int, bytes]:
-        """Return the rows that were read."""
         return self.read
 
 

@@ -97,7 +97,6 @@ def test_a_scorer_needs_the_key_of_sealed_deals(folder: Path, begin_here: Callab
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the ids of a process's child processes."""
     children = list[int]()
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # the thread has ended

@@ -61,7 +61,6 @@ class Place:
                 return
 
     def hear(self, *messages: LogMessage | TableState | Beat) -> None:
-        """Let the scorer receive messages of its tables."""
         put(self.scorer, *messages)
         self.step()
 

@@ -344,7 +344,6 @@ class Centre:
         self.most_at_once = 0
 
     def take(self) -> None:
-        """Receive everything that was sent."""
         rows = [row for one in self._line.heard("/row") if isinstance(one, HallRow) for row in one.each()]
         self._line.forget()
         self.most_at_once = max(self.most_at_once, len(rows))
