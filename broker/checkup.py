@@ -18,8 +18,8 @@ from typing import Final
 
 import click
 
-from broker.console import FILE, json_option
-from broker.files import PRIVATE, write_whole
+from broker.console import FILE, amount, json_option
+from broker.files import PRIVATE, write_if_same_kind
 from broker.version import program_version
 
 
@@ -36,31 +36,31 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result of an examination. `looked` names each examined part; any other part may still have problems."""
+    """The result of an examination. `parts` names each examined part; any other part may still have problems."""
 
-    looked: tuple[str, ...]
+    parts: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     def as_object(self) -> dict[str, object]:
         """Return the result as a JSON object."""
-        return {"looked": list(self.looked), "findings": [asdict(one) for one in self.findings]}
+        return {"looked": list(self.parts), "findings": [asdict(finding) for finding in self.findings]}
 
 
-def lines_of(examined: Examined) -> Iterator[str]:
+def result_lines(examined: Examined) -> Iterator[str]:
     """Return the result as lines of text, beginning with what must be done."""
-    for one in sorted(examined.findings, key=lambda one: not one.must):
-        yield f"{'!' if one.must else '-'} {one.what} [{one.code}]"
-        yield f"    why: {one.why}"
-        yield f"    do:  {one.do}"
-    count = sum(one.must for one in examined.findings)
-    yield f"looked at: {', '.join(examined.looked)}"
-    yield f"{count} to be done" if count else "nothing has to be done"
+    for finding in sorted(examined.findings, key=lambda finding: not finding.must):
+        yield f"{'!' if finding.must else '-'} {finding.what} [{finding.code}]"
+        yield f"    why: {finding.why}"
+        yield f"    do:  {finding.do}"
+    count = sum(finding.must for finding in examined.findings)
+    yield f"examined: {', '.join(examined.parts)}"
+    yield f"{amount(count, 'problem')} to fix" if count else "nothing to do"
 
 
-def tell(examined: Examined, *, as_json: bool) -> int:
+def print_result(examined: Examined, *, as_json: bool) -> int:
     """Print the result, and return the exit code: 1 if something must be done."""
-    click.echo(json.dumps(examined.as_object(), ensure_ascii=False) if as_json else "\n".join(lines_of(examined)))
-    return 1 if any(one.must for one in examined.findings) else 0
+    click.echo(json.dumps(examined.as_object(), ensure_ascii=False) if as_json else "\n".join(result_lines(examined)))
+    return 1 if any(finding.must for finding in examined.findings) else 0
 
 
 JSON_OPTION: Final = json_option()
@@ -110,7 +110,7 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Homologue, Python, the operating system and all installed packages."""
-    packages = sorted({one.metadata["Name"]: one.version for one in distributions()}.items())
+    packages = sorted({package.metadata["Name"]: package.version for package in distributions()}.items())
     system = {"homologue": program_version(), "python": platform.python_version(), "system": platform.platform()}
     return {**system, **dict(packages)}
 
@@ -119,20 +119,20 @@ def journal_of_units() -> str:
     """Return the last lines that our units have logged in systemd's journal, or "" if it cannot be read."""
     command = ["journalctl", "--no-pager", "--output=short-iso", f"--lines={LOG_LINES}", "--unit=homologue-*"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return told.stdout
+    return result.stdout
 
 
 def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secret_folders: Iterable[Path]) -> None:
-    """Write the bundle for whoever helps, readable only by its owner. Raises as `write_whole`.
+    """Write the bundle for whoever helps, readable only by its owner. Raises as `write_if_same_kind`.
 
     `files`: additional texts, by file name.
     """
     texts = {
         "findings.json": json.dumps(examined.as_object(), ensure_ascii=False, indent=2),
-        "findings.txt": "\n".join(lines_of(examined)),
+        "findings.txt": "\n".join(result_lines(examined)),
         "versions.json": json.dumps(versions(), indent=2),
         "log.txt": journal_of_units(),
         **files,
@@ -142,4 +142,4 @@ def write_bundle(path: Path, examined: Examined, files: Mapping[str, str], secre
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, text in texts.items():
             packed.writestr(name, without_secrets(text, secrets))
-    write_whole(path, content.getvalue(), PRIVATE)
+    write_if_same_kind(path, content.getvalue(), PRIVATE)

@@ -61,7 +61,7 @@ class MissingOption(Failed):
 def problems_of(error: BaseException) -> list[tuple[str, str]]:
     """Return the code and sentence of each problem in an exception; nothing if it is a bug rather than a problem."""
     if isinstance(error, BaseExceptionGroup):
-        found = [problems_of(one) for one in error.exceptions]
+        found = [problems_of(inner) for inner in error.exceptions]
         return [problem for several in found for problem in several] if all(found) else []
     code = getattr(error, "code", None)
     if isinstance(code, str) and type(error).__module__.partition(".")[0] in ROOMS:
@@ -98,10 +98,10 @@ def _note_json(ctx: click.Context, _param: click.Parameter, value: bool) -> bool
     return value
 
 
-def json_option(about: str = "Print one JSON object.", *, given: bool = True) -> Callable[[C], C]:
-    """Add --json to a command. If `given`, the command receives it as the argument `as_json`."""
+def json_option(about: str = "Print one JSON object.", *, expose_value: bool = True) -> Callable[[C], C]:
+    """Add --json to a command. If `expose_value`, the command receives it as the argument `as_json`."""
     return click.option(
-        "--json", "as_json", is_flag=True, is_eager=True, expose_value=given, callback=_note_json, help=about
+        "--json", "as_json", is_flag=True, is_eager=True, expose_value=expose_value, callback=_note_json, help=about
     )
 
 
@@ -111,12 +111,12 @@ def language_option(of: str) -> Callable[[C], C]:
     return click.option("--language", type=choice, default="en", show_default=True, help=f"Language of {of}.")
 
 
-said_as_json: Final = json_option("Print JSON lines.", given=False)
+json_lines: Final = json_option("Print JSON lines.", expose_value=False)
 """Add --json to a command that only uses `say`."""
 
 
-said_as_object: Final = json_option(given=False)
-"""As `said_as_json`, for a command that calls `say` once."""
+json_object: Final = json_option(expose_value=False)
+"""As `json_lines`, for a command that calls `say` once."""
 
 
 def wants_json() -> bool:
@@ -135,12 +135,12 @@ def amount(count: int, thing: str) -> str:
     return f"{count} {thing}{'s' * (count != 1)}"
 
 
-def watched() -> bool:
+def shows_progress() -> bool:
     """Return whether to show progress: standard error is a terminal, and --json was not given."""
     return sys.stderr.isatty() and not wants_json()
 
 
-class AskedOption(click.Option):
+class PromptedOption(click.Option):
     """An option with a `prompt`. At the end of input it takes its default or, without one, names itself in an error."""
 
     def prompt_for_value(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
@@ -177,8 +177,8 @@ class PathType(click.Path):
             if self.exists:
                 raise CommandError("file_missing", f"{path}: there is no such {'file' if self.file_okay else 'folder'}")
         elif not (self.dir_okay if path.is_dir() else self.file_okay):
-            is_there, wanted = ("file", "folder") if self.dir_okay else ("folder", "file")
-            raise CommandError("file_failed", f"{path} is a {is_there}, not a {wanted}")
+            actual, expected = ("file", "folder") if self.dir_okay else ("folder", "file")
+            raise CommandError("file_failed", f"{path} is a {actual}, not a {expected}")
         elif self.exists and not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return path
@@ -193,8 +193,8 @@ EXISTING_FOLDER: Final = PathType(exists=True, file_okay=False)
 
 
 def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterator[T]:
-    """Return the items one by one, with a progress bar if `watched`. `count`: the length of an iterator."""
-    if not watched():
+    """Return the items one by one, with a progress bar if `shows_progress`. `count`: the length of an iterator."""
+    if not shows_progress():
         yield from items
         return
     from rich.console import Console  # noqa: PLC0415 - only where somebody watches
@@ -205,8 +205,8 @@ def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterat
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """Show a spinner, if `watched`, during work whose duration is not known."""
-    if not watched():
+    """Show a spinner, if `shows_progress`, during work whose duration is not known."""
+    if not shows_progress():
         yield
         return
     from rich.console import Console  # noqa: PLC0415 - only where somebody watches

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-EACH_S: Final = 1.0
+INTERVAL_S: Final = 1.0
 """Seconds between two messages. The watchdog's timeout is many times longer."""
 
 
@@ -32,17 +32,17 @@ class ServiceNotifier:
     def __init__(self, clock: Callable[[], float] = time.monotonic, address: str | None = None) -> None:
         """`address`: the socket on which systemd listens [default: $NOTIFY_SOCKET, which systemd sets]."""
         self._address = os.environ.get("NOTIFY_SOCKET", "") if address is None else address
-        self._clock, self._last = clock, -EACH_S
+        self._clock, self._last = clock, -INTERVAL_S
         self._message = b"READY=1\nWATCHDOG=1"
 
     def alive(self) -> None:
         """Notify systemd. Call this from the loop that does the work: if it hangs, systemd restarts the service."""
         now = self._clock()
-        if not self._address or now < self._last + EACH_S:
+        if not self._address or now < self._last + INTERVAL_S:
             return
         self._last = now
-        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as line:
-            line.sendto(self._message, self._address.replace("@", "\0", 1))
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as channel:
+            channel.sendto(self._message, self._address.replace("@", "\0", 1))
             self._message = b"WATCHDOG=1"
 
 
@@ -52,12 +52,12 @@ def examine_structs() -> None:
     Two threads that decode a type for the first time at the same moment crash the process (msgspec 0.22). A program
     calls this before it starts threads; it takes about 15 ms.
     """
-    for kind in _kinds(msgspec.Struct):
+    for struct in _struct_types(msgspec.Struct):
         with suppress(TypeError):  # types that are only encoded
-            msgspec.json.Decoder(kind)
+            msgspec.json.Decoder(struct)
 
 
-def _kinds(of: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
-    for kind in of.__subclasses__():
-        yield kind
-        yield from _kinds(kind)
+def _struct_types(base: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    for struct in base.__subclasses__():
+        yield struct
+        yield from _struct_types(struct)

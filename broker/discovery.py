@@ -25,9 +25,9 @@ log = logging.getLogger("homologue")
 
 SERVICE: Final = "_homologue._tcp.local."
 ANSWER_MS: Final = 3_000
-AGAIN_S: Final = 1.0
+RETRY_S: Final = 1.0
 """Seconds between two queries to a desk that does not answer."""
-LONGEST: Final = 63
+MAX_NAME: Final = 63
 """Maximum length of an instance's name, in characters (RFC 6763, 4.1.1)."""
 
 
@@ -52,34 +52,34 @@ class DeskAnnouncement(Closing):
 
         self._zeroconf: Zeroconf | None = None
         self._registering: Future[Any] | None = None
-        name = f"{event} {socket.gethostname()}"[:LONGEST].replace(".", "-")
+        name = f"{event} {socket.gethostname()}"[:MAX_NAME].replace(".", "-")
         addresses = [ipaddress.ip_address(host).packed for host in hosts or own_addresses()]
         info = ServiceInfo(SERVICE, f"{name}.{SERVICE}", port, addresses=addresses, properties={"event": event})
         try:
-            made = self._zeroconf = Zeroconf(interfaces=hosts or own_addresses())
+            zeroconf = self._zeroconf = Zeroconf(interfaces=hosts or own_addresses())
         except OSError as error:
-            _tell_why(error)
+            _warn(error)
             return
-        if made.loop:
-            registering = made.async_register_service(info, allow_name_change=True)
-            self._registering = asyncio.run_coroutine_threadsafe(registering, made.loop)
+        if zeroconf.loop:
+            registering = zeroconf.async_register_service(info, allow_name_change=True)
+            self._registering = asyncio.run_coroutine_threadsafe(registering, zeroconf.loop)
             self._registering.add_done_callback(_registered)
 
     def close(self) -> None:
         """Withdraw the announcement."""
         if self._registering:
             self._registering.cancel()
-        made, self._zeroconf = self._zeroconf, None
-        _close(made)
+        zeroconf, self._zeroconf = self._zeroconf, None
+        _close(zeroconf)
 
 
 def _registered(done: "Future[Any]") -> None:
     if not done.cancelled() and (error := done.exception()):
-        _tell_why(error)
+        _warn(error)
 
 
-def _tell_why(error: BaseException) -> None:
-    log.warning("tables have to be told the desk's address: %s", error or type(error).__name__)
+def _warn(error: BaseException) -> None:
+    log.warning("the desk is not announced, so tables need its address: %s", error or type(error).__name__)
 
 
 def _unanswered() -> suppress:
@@ -89,11 +89,11 @@ def _unanswered() -> suppress:
     return suppress(Error, TimeoutError)
 
 
-def _close(made: "Zeroconf | None") -> None:
+def _close(zeroconf: "Zeroconf | None") -> None:
     """Close it. If the machine is too busy to send a goodbye, the records expire at the end of their time to live."""
     with _unanswered():
-        if made is not None:
-            made.close()
+        if zeroconf is not None:
+            zeroconf.close()
 
 
 class DeskFinder:
@@ -106,34 +106,34 @@ class DeskFinder:
         self._tell = tell
         self._changes: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
         """Names of desks, and whether each has come (or gone). None stops the thread."""
-        self._asking = threading.Thread(target=self._ask_all, name="desks", daemon=True)
+        self._thread = threading.Thread(target=self._query_all, name="desks", daemon=True)
         self._zeroconf: Zeroconf | None = None
         try:
             self._zeroconf = Zeroconf(interfaces=interfaces) if interfaces else Zeroconf()
             ServiceBrowser(self._zeroconf, SERVICE, handlers=[self._changed])
-            self._asking.start()
+            self._thread.start()
         except OSError as error:
-            log.info("desks cannot be looked for: %s", error)
+            log.info("cannot search for desks: %s", error)
 
     def _changed(self, *, name: str, state_change: "ServiceStateChange", **_: object) -> None:
         self._changes.put((name, state_change.name != "Removed"))
 
-    def _ask_all(self) -> None:
+    def _query_all(self) -> None:
         """Query each desk for its address until it answers: it is announced only once, and may be busy then."""
         found: dict[str, FoundDesk] = {}
-        asked: set[str] = set()
+        pending: set[str] = set()
         while True:
             with suppress(queue.Empty):
-                if (change := self._changes.get(timeout=AGAIN_S if asked else None)) is None:
+                if (change := self._changes.get(timeout=RETRY_S if pending else None)) is None:
                     return
-                name, there = change
+                name, present = change
                 found.pop(name, None)
-                asked = asked | {name} if there else asked - {name}
-            found |= {name: desk for name in sorted(asked) if (desk := self._ask(name))}
-            asked -= found.keys()
+                pending = pending | {name} if present else pending - {name}
+            found |= {name: desk for name in sorted(pending) if (desk := self._query(name))}
+            pending -= found.keys()
             self._tell(tuple(sorted({*found.values()})))
 
-    def _ask(self, name: str) -> FoundDesk | None:
+    def _query(self, name: str) -> FoundDesk | None:
         """Return the desk that is announced under a name, or None if it does not answer or is not one of ours."""
         info = None
         with _unanswered():
@@ -142,20 +142,21 @@ class DeskFinder:
         event = (info.properties.get(b"event") or b"") if info else b""
         if not info or not addresses or not event.isascii():
             return None
-        host = next((one for one in addresses if ":" not in one), f"[{addresses[0]}]")
-        return FoundDesk(event.decode()[:LONGEST], f"{host}:{info.port}")
+        host = next((address for address in addresses if ":" not in address), f"[{addresses[0]}]")
+        return FoundDesk(event.decode()[:MAX_NAME], f"{host}:{info.port}")
 
     def close(self) -> None:
         """Stop looking for desks. May be called twice."""
         self._changes.put(None)
-        if self._asking.is_alive():
-            self._asking.join()
-        made, self._zeroconf = self._zeroconf, None
-        _close(made)
+        if self._thread.is_alive():
+            self._thread.join()
+        zeroconf, self._zeroconf = self._zeroconf, None
+        _close(zeroconf)
 
 
 def own_addresses() -> list[str]:
-    """Return this machine's IPv4 addresses in all of its networks, without the loopback address."""
+    """Return this machine's IPv4 addresses in all of its networks, without loopback addresses (127.0.0.0/8)."""
     from ifaddr import get_adapters  # noqa: PLC0415 - with zeroconf
 
-    return [str(ip.ip) for adapter in get_adapters() for ip in adapter.ips if ip.is_IPv4 and ip.ip != "127.0.0.1"]
+    found = (str(ip.ip) for adapter in get_adapters() for ip in adapter.ips if ip.is_IPv4)
+    return [address for address in found if not ipaddress.ip_address(address).is_loopback]

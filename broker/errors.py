@@ -52,13 +52,13 @@ KINDS: Final[Mapping[str, Message]] = {
 LETTERS_ALLOWED: Final = re.compile(r"\^(\[\S*?\])?\[(\S*?)\]\{(?:\d+,)?(\d+)\}\$\S*")
 """A pattern that lists the allowed characters, perhaps others for the first one, and their maximum number."""
 
-Words = Callable[[re.Match[str]], str]
+Sentence = Callable[[re.Match[str]], str]
 
-WORDS: Final[Sequence[tuple[str, Words]]] = (
+SENTENCES: Final[Sequence[tuple[str, Sentence]]] = (
     ("Object missing required field `(.*)`", lambda found: N_("{field} is missing", field=found[1])),
     ("Object contains unknown field `(.*)`", lambda found: N_("{field} is not known here", field=found[1])),
     (r"Invalid (?:enum )?value ('.*'|-?\d+)", lambda found: N_("{value} is not allowed here", value=found[1])),
-    ("Expected `str` matching regex '(.*)'", lambda found: _form(found[1])),
+    ("Expected `str` matching regex '(.*)'", lambda found: _pattern_sentence(found[1])),
     (r"Expected `\w+` of length >= 1", lambda _: N_("it is empty")),
     (r"Expected `str` of length >= (\d+)", lambda found: N_("fewer than {least} characters", least=found[1])),
     (r"Expected `str` of length <= (\d+)", lambda found: N_("more than {most} characters", most=found[1])),
@@ -70,17 +70,17 @@ WORDS: Final[Sequence[tuple[str, Words]]] = (
     ),
     (
         r"Expected `(\w+)` >=? (.*)",
-        lambda found: N_("{wanted} of at least {least} is needed", wanted=_kinds(found[1]), least=found[2]),
+        lambda found: N_("{wanted} of at least {least} is needed", wanted=_type_names(found[1]), least=found[2]),
     ),
     (
         r"Expected `(\w+)` <=? (.*)",
-        lambda found: N_("{wanted} of at most {most} is needed", wanted=_kinds(found[1]), most=found[2]),
+        lambda found: N_("{wanted} of at most {most} is needed", wanted=_type_names(found[1]), most=found[2]),
     ),
     (
         "Expected `(.*)`, got `(.*)`",
-        lambda found: N_("{wanted} is needed, not {found}", wanted=_kinds(found[1]), found=_kinds(found[2])),
+        lambda found: N_("{wanted} is needed, not {found}", wanted=_type_names(found[1]), found=_type_names(found[2])),
     ),
-    ("Expected `(.*)`", lambda found: N_("{wanted} is needed", wanted=_kinds(found[1]))),
+    ("Expected `(.*)`", lambda found: N_("{wanted} is needed", wanted=_type_names(found[1]))),
     ("Input data was truncated", lambda _: N_("it ends too early: a bracket or a quotation mark is not closed")),
     (
         r"JSON is malformed: .*\(byte (\d+)\)",
@@ -107,9 +107,9 @@ def reason(error: BaseException) -> str:
         return N_("it is nested too deeply")
     if isinstance(error, KeyError):
         return N_("{field} is missing", field=error.args[0])
-    said, _, path = str(error).partition(" - at `$")
-    matches = ((re.fullmatch(pattern, said, re.DOTALL), words) for pattern, words in WORDS)
-    problem = next((words(found) for found, words in matches if found), said)
+    message, _, path = str(error).partition(" - at `$")
+    matches = ((re.fullmatch(pattern, message, re.DOTALL), sentence) for pattern, sentence in SENTENCES)
+    problem = next((sentence(found) for found, sentence in matches if found), message)
     return N_("{where}: {problem}", where=where, problem=problem) if (where := _place(path)) else problem
 
 
@@ -122,16 +122,16 @@ def _place(path: str) -> str:
     return where
 
 
-def _form(pattern: str) -> str:
+def _pattern_sentence(pattern: str) -> str:
     if (found := LETTERS_ALLOWED.fullmatch(pattern)) is None:
-        return N_("it is not written as it must be")
+        return N_("it does not have the required form")
     letters, most = " ".join(re.findall(r".-.|.", found[2])), int(found[3]) + bool(found[1])
     return N_("use only {letters}, at most {most} characters", letters=letters, most=most)
 
 
-def _kinds(names: str) -> str:
-    kinds: list[str] = [KINDS.get(name, name) for name in names.split(" | ")]
-    return reduce(lambda first, second: N_("{first} or {second}", first=first, second=second), kinds)
+def _type_names(names: str) -> str:
+    found: list[str] = [KINDS.get(name, name) for name in names.split(" | ")]
+    return reduce(lambda first, second: N_("{first} or {second}", first=first, second=second), found)
 
 
 def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - reads as a sentence
@@ -140,19 +140,19 @@ def refuse_if(wrong: bool, code: str, text: str) -> None:  # noqa: FBT001 - read
         raise RuleError(code, text)
 
 
-def collect_errors(ask: Callable[[A], T], asked: Iterable[A]) -> list[T]:
-    """Return `ask` of each item, or raise an ExceptionGroup of all the RuleErrors that were raised."""
-    answers: list[T] = []
+def collect_errors(function: Callable[[A], T], items: Iterable[A]) -> list[T]:
+    """Return `function` of each item, or raise an ExceptionGroup of all the RuleErrors that were raised."""
+    results: list[T] = []
     problems: list[RuleError] = []
-    for one in asked:
+    for item in items:
         try:
-            answers.append(ask(one))
+            results.append(function(item))
         except RuleError as problem:
             problems.append(problem)
         except ExceptionGroup as several:
             problems += flatten_errors(several)
     raise_errors(problems)
-    return answers
+    return results
 
 
 def raise_errors(problems: Iterable[RuleError]) -> None:
@@ -164,10 +164,11 @@ def raise_errors(problems: Iterable[RuleError]) -> None:
 def flatten_errors(several: BaseExceptionGroup[BaseException]) -> list[RuleError]:
     """Return the RuleErrors in an exception group and in the groups nested in it."""
     found: list[RuleError] = []
-    for one in several.exceptions:
-        found += (
-            flatten_errors(one) if isinstance(one, BaseExceptionGroup) else [one] if isinstance(one, RuleError) else []
-        )
+    for error in several.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            found += flatten_errors(error)
+        elif isinstance(error, RuleError):
+            found.append(error)
     return found
 
 

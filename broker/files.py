@@ -29,13 +29,13 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def write_file(path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True) -> None:
-    """Write a file atomically. Arguments and errors are those of `file_beside`."""
-    with file_beside(path, content, mode, exactly=exactly, durable=durable):
+    """Write a file atomically. Arguments and errors are those of `replacing_file`."""
+    with replacing_file(path, content, mode, exactly=exactly, durable=durable):
         pass
 
 
 @contextmanager
-def file_beside(
+def replacing_file(
     path: Path, content: bytes, mode: int = PUBLIC, *, exactly: bool = False, durable: bool = True
 ) -> Iterator[None]:
     """Write a temporary file beside `path`, and move it into place when the block ends.
@@ -72,11 +72,11 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     Otherwise a power cut removes a new folder with all its contents, however often its files are synced. Existing
     folders are synced too: whoever made them may have been killed before their names were on disk.
     """
-    there = path.is_dir()
+    existed = path.is_dir()
     if path.parent != path:
         make_folder(path.parent)
     path.mkdir(mode=mode, exist_ok=True)
-    with suppress(OSError) if there else nullcontext():  # we may not be allowed to read every parent
+    with suppress(OSError) if existed else nullcontext():  # we may not be allowed to read every parent
         sync(path.parent)
 
 
@@ -86,18 +86,18 @@ def new_folder(path: Path, mode: int = 0o777) -> Iterator[None]:
 
     Earlier contents stay: the caller has checked that the folder is empty, but others may have added files since.
     """
-    there = path.is_dir()
+    existed = path.is_dir()
     make_folder(path, mode)
-    kept = {*path.iterdir()}
+    earlier = {*path.iterdir()}
     try:
         yield
     except BaseException:
-        for one in {*path.iterdir()} - kept:
-            if one.is_dir():
-                shutil.rmtree(one)
+        for added in {*path.iterdir()} - earlier:
+            if added.is_dir():
+                shutil.rmtree(added)
             else:
-                one.unlink()
-        if not there:
+                added.unlink()
+        if not existed:
             path.rmdir()
         raise
 
@@ -138,7 +138,7 @@ KIND_BYTES: Final = 4
 """Length of the beginning of a file that distinguishes PDF, ZIP and text."""
 
 
-def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
+def write_if_same_kind(output: Path, content: bytes, mode: int = PUBLIC) -> None:
     """Write a file atomically, replacing an existing file of the same kind.
 
     Raises RuleError `export_exists` if another kind of file exists, which was hardly meant to be replaced; OSError.
@@ -149,7 +149,8 @@ def write_whole(output: Path, content: bytes, mode: int = PUBLIC) -> None:
     if output.exists():
         with output.open("rb") as file:
             if not content.startswith(file.read(KIND_BYTES)):
-                raise RuleError("export_exists", f"{output} is there already, and is no {output.suffix or 'such'} file")
+                kind = f"a {output.suffix}" if output.suffix else "such a"
+                raise RuleError("export_exists", f"{output} already exists, and is not {kind} file")
     write_file(output, content, mode)
 
 
@@ -168,14 +169,16 @@ PEOPLE_FILE: Final = "people.sqlite"
 def refuse_no_event(folder: Path) -> None:
     """Raise NoEvent for a folder that was named by mistake, before anything is made in it."""
     if not (folder / EVENT).exists() and not (folder / PEOPLE_FILE).exists():
-        raise NoEvent(f"{folder} is no event's folder: there is no {EVENT} in it")
+        raise NoEvent(f"{folder} is not the folder of an event: it contains no {EVENT}")
 
 
 EXPORT_SUFFIXES: Final = (".csv", ".jsonl", ".pdf", ".pmn", ".txt", ".xlsx", ".zip")
 """Suffixes of exports that may be written into an event's folder; files with other suffixes belong to the event."""
 
 
-def deliver(text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False) -> None:
+def write_export(
+    text: str | bytes, output: Path | None, *, source: Path | None, force: bool, secret: bool = False
+) -> None:
     """Write an export, with text in UTF-8 whatever the locale. A secret one is readable only by its owner.
 
     Raises RuleError `export_exists`, `not_an_export` or `unwritable`.
@@ -186,7 +189,7 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
         else:
-            may_write(output, source=source, force=force)
+            refuse_unwritable(output, source=source, force=force)
             write_file(output, content, PRIVATE if secret else PUBLIC)
     except BrokenPipeError:
         raise  # click ends quietly when the reader has gone
@@ -196,24 +199,24 @@ def deliver(text: str | bytes, output: Path | None, *, source: Path | None, forc
         ) from None
 
 
-def may_write(output: Path, *, source: Path | None, force: bool) -> None:
-    """Raise the errors that `deliver` would raise for a file, before much work goes into the export.
+def refuse_unwritable(output: Path, *, source: Path | None, force: bool) -> None:
+    """Raise the errors that `write_export` would raise for a file, before much work goes into the export.
 
     An export never replaces its own source or an event's own files, and replaces any other file only with `force`.
     """
     if source is not None and output.exists() and source.exists() and output.samefile(source):
         raise RuleError("not_an_export", f"{output.name} is what the export is made from")
     if output.exists() and not output.is_file():
-        raise RuleError("unwritable", f"{output} is no file")
+        raise RuleError("unwritable", f"{output} is not a file")
     own = output.suffix.lower() not in EXPORT_SUFFIXES or output.name in {MOVEMENT, STANDINGS, PLAYERS}
     if own and _is_inside(output, source):
         raise RuleError(
             "not_an_export",
-            f"{output.name}: in an event's folder only {', '.join(EXPORT_SUFFIXES)} are exports,"
-            f" and none of {MOVEMENT}, {PLAYERS} and {STANDINGS}",
+            f"{output.name}: in an event's folder an export ends in {', '.join(EXPORT_SUFFIXES)},"
+            f" and is not called {MOVEMENT}, {PLAYERS} or {STANDINGS}",
         )
     if output.exists() and not force:
-        raise RuleError("export_exists", f"{output} is there already; --force overwrites it")
+        raise RuleError("export_exists", f"{output} already exists; --force overwrites it")
     if not output.parent.is_dir():
         raise RuleError("unwritable", f"{output.parent}: there is no such folder")
     if not os.access(output.parent, os.W_OK):

@@ -75,7 +75,7 @@ class Translator:
     def __init__(self, language: str = SOURCE) -> None:
         self.language = language
         self._texts = catalogue(language)
-        self._found: dict[str, str] = {}
+        self._cache: dict[str, str] = {}
         """Texts that were already looked up: the page of a hall has thousands of texts."""
 
     def __call__(self, text: str, /, **values: object) -> str:
@@ -83,9 +83,9 @@ class Translator:
         if isinstance(text, Message):
             values = {**text.values, **values}
             text = text.template
-        found = self._found.get(text)
+        found = self._cache.get(text)
         if found is None:
-            found = self._found[text] = self._prepared(self._texts.gettext(text).rpartition(CONTEXT_END)[2])
+            found = self._cache[text] = self._prepared(self._texts.gettext(text).rpartition(CONTEXT_END)[2])
         return self._filled(found, values) if values else found
 
     def ngettext(self, one: str, many: str, /, *, count: int, **values: object) -> str:
@@ -116,7 +116,7 @@ class Translator:
 @cache
 def languages() -> tuple[str, ...]:
     """Return the available languages: English, and each that has a catalogue in `broker/locale`."""
-    found = (one.name for one in FOLDER.iterdir() if _file(one.name, "po").is_file())
+    found = (folder.name for folder in FOLDER.iterdir() if _file(folder.name, "po").is_file())
     return (SOURCE, *sorted(found))
 
 
@@ -136,9 +136,9 @@ def _file(language: str, ending: str) -> Traversable:
 
 def _compiled(language: str) -> bytes:
     """Return the compiled catalogue: the file beside the source if made from this very source, else a new one."""
-    source, made = _file(language, "po").read_bytes(), _file(language, "mo")
-    kept = made.read_bytes() if made.is_file() else b""
-    return kept if kept.endswith(hashlib.sha256(source).digest()) else compiled(language, source)
+    source, target = _file(language, "po").read_bytes(), _file(language, "mo")
+    stored = target.read_bytes() if target.is_file() else b""
+    return stored if stored.endswith(hashlib.sha256(source).digest()) else compiled(language, source)
 
 
 def compiled(language: str, source: bytes) -> bytes:
@@ -174,10 +174,10 @@ def duration(seconds: float) -> Message:
     return N_("{hours} h {minutes:02} min", hours=hours, minutes=left) if hours else N_("{minutes} min", minutes=left)
 
 
-def folded(text: str) -> str:
+def search_key(text: str) -> str:
     """Return a text for searching and sorting: without accents and capitals, which nobody types on a telephone."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(one for one in plain if not unicodedata.combining(one))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 def name_key(name: str) -> str:
@@ -224,8 +224,8 @@ def without_pictographs(text: str, is_drawn: Callable[[str], bool]) -> str:
     left = "".join(letter for before, letter in pairs if not _is_pictograph(letter, before, is_drawn))
     if left == text:
         return text
-    said = (unicodedata.name(letter, "").lower() for letter in text if not _is_unseen(letter, is_drawn))
-    return " ".join(left.split()) or ", ".join(filter(None, said))
+    names = (unicodedata.name(letter, "").lower() for letter in text if not _is_unseen(letter, is_drawn))
+    return " ".join(left.split()) or ", ".join(filter(None, names))
 
 
 def _is_pictograph(letter: str, before: str, is_drawn: Callable[[str], bool]) -> bool:

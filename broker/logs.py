@@ -21,7 +21,7 @@ FORM: Final = "HOMOLOGUE_LOG"
 LEVEL: Final = "HOMOLOGUE_LOG_LEVEL"
 JSON: Final = "json"
 
-SAID: Final[tuple[Processor, ...]] = (
+EVENT_PROCESSORS: Final[tuple[Processor, ...]] = (
     add_log_level,
     add_logger_name,
     structlog.processors.TimeStamper("iso"),
@@ -49,13 +49,13 @@ def set_up_logs(level: int, stream: TextIO | None = None) -> None:
     handler.setFormatter(
         ProcessorFormatter(
             foreign_pre_chain=[merge_contextvars],  # other libraries' records
-            processors=[*SAID, ProcessorFormatter.remove_processors_meta, last],
+            processors=[*EVENT_PROCESSORS, ProcessorFormatter.remove_processors_meta, last],
         )
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    wished = logging.getLevelNamesMapping().get(os.environ.get(LEVEL, "").upper(), level)
-    root.setLevel(wished)
+    wanted = logging.getLevelNamesMapping().get(os.environ.get(LEVEL, "").upper(), level)
+    root.setLevel(wanted)
 
 
 def play_id(round_: int, table: int, deal: int) -> str:

@@ -22,13 +22,13 @@ from typing import Final, NamedTuple
 STORE: Final = "scorer.sqlite"
 """The file of an event's journal, in the event's folder."""
 
-ADDRESS_FILE: Final = "store.toml"
+STORE_ADDRESS_FILE: Final = "store.toml"
 """The file that names the store if the journal is in PostgreSQL instead (broker/store/location.py)."""
 
 
 def has_started(folder: Path) -> bool:
     """Return whether anything may have been recorded for the event in this folder."""
-    return (folder / STORE).exists() or (folder / ADDRESS_FILE).exists()
+    return (folder / STORE).exists() or (folder / STORE_ADDRESS_FILE).exists()
 
 
 FIRST_LINK: Final = bytes(32)
@@ -61,17 +61,17 @@ FACT: Final = re.compile(
 )
 """A fact as our programs write it. The last group has its remaining fields, which are still to be decoded."""
 
-VOUCHED: Final = b'},"device":"'
-VOUCHES: Final = re.compile(
+END_STARTS: Final = b'},"device":"'
+END: Final = re.compile(
     rb'\},"device":"[^"]*","before":(?:"[^"]*"|null),"signature":(?:"[^"]*"|null)(?:,"sender":null)?\}'
 )
-"""The end of the message, after the fact. VOUCHED is how it begins."""
+"""The end of the message, after the fact. END_STARTS is how it begins."""
 
-USUAL: Final = b'},"device":"%b","before":"%b","signature":"%b"}' % (b"0" * 32, b"0" * 64, b"0" * 128)
+USUAL_END: Final = b'},"device":"%b","before":"%b","signature":"%b"}' % (b"0" * 32, b"0" * 64, b"0" * 128)
 """The end of nearly all messages, in which any hex digits may take the place of the zeros."""
 
 HEX: Final = b"0123456789abcdef"
-AROUND: Final = {at: one for at, one in enumerate(USUAL) if one != ord("0")}
+FIXED_BYTES: Final = {at: byte for at, byte in enumerate(USUAL_END) if byte != ord("0")}
 
 PLAIN: Final = bytes({*range(0x20, 0x7F)} - {ord("\\")})
 """Bytes that need no closer look: a body made of these contains no escaped quotes."""
@@ -109,7 +109,7 @@ class _Texts(dict[bytes, int]):
         return number
 
 
-class _Numbers(dict[bytes, int]):
+class _NumberCache(dict[bytes, int]):
     """A cache of numbers by their digits, for columns with few different numbers: each is parsed once."""
 
     def __missing__(self, digits: bytes) -> int:
@@ -117,10 +117,10 @@ class _Numbers(dict[bytes, int]):
         return number
 
 
-FEW: Final = {"table", "seq", "round", "deal"}
+REPEATED: Final = {"table", "seq", "round", "deal"}
 """Columns with few different numbers."""
 
-_few = _Numbers()
+_numbers = _NumberCache()
 
 
 def _columns(rows: Iterable[IntactRow | StoredRow], texts: _Texts) -> tuple[list[bytes], bytes]:
@@ -128,41 +128,42 @@ def _columns(rows: Iterable[IntactRow | StoredRow], texts: _Texts) -> tuple[list
     heights, received, bodies, *_ = zip(*rows, strict=True)
     joined = b"".join(bodies)
     plain = joined.isascii() and not joined.translate(None, PLAIN)
-    read, vouches = FACT.fullmatch, VOUCHES.fullmatch
-    if plain and _end_as_usual(bodies):
-        told = [found.groups() if (found := read(body, 0, len(body) - len(USUAL))) else NO_FACT for body in bodies]
+    match_fact, match_end = FACT.fullmatch, END.fullmatch
+    if plain and _have_usual_ends(bodies):
+        size = len(USUAL_END)
+        parsed = [found.groups() if (found := match_fact(body, 0, len(body) - size)) else NO_FACT for body in bodies]
     else:
-        told = [
+        parsed = [
             found.groups()
             if (plain or not body.translate(None, PLAIN))
-            and (end := body.find(VOUCHED)) > 0
-            and vouches(body, end)
-            and (found := read(body, 0, end))
+            and (end := body.find(END_STARTS)) > 0
+            and match_end(body, end)
+            and (found := match_fact(body, 0, end))
             else NO_FACT
             for body in bodies
         ]
-    known = (heights, received, map(len, bodies), *zip(*told, strict=True))
-    reads = dict.fromkeys(TEXTS, texts.__getitem__) | dict.fromkeys(FEW, _few.__getitem__) | {"at": int}
+    known = (heights, received, map(len, bodies), *zip(*parsed, strict=True))
+    converters = dict.fromkeys(TEXTS, texts.__getitem__) | dict.fromkeys(REPEATED, _numbers.__getitem__) | {"at": int}
     pack = struct.Struct(f"={len(bodies)}q").pack
-    named = zip(COLUMNS, known, strict=True)
-    return [pack(*(map(reads[name], told) if name in reads else told)) for name, told in named], joined
+    named_columns = zip(COLUMNS, known, strict=True)
+    return [pack(*(map(converters[name], one) if name in converters else one)) for name, one in named_columns], joined
 
 
-def _end_as_usual(bodies: Sequence[bytes]) -> bool:
-    """Return whether all bodies end as USUAL does. Comparing them together, byte by byte, takes a fraction of the time.
+def _have_usual_ends(bodies: Sequence[bytes]) -> bool:
+    """Return whether all bodies end as USUAL_END does. Comparing them all byte by byte takes a fraction of the time.
 
     The fields of a fact could contain such an end as well. They are later decoded as JSON, which then rejects the fact.
     """
-    size, count = len(USUAL), len(bodies)
+    size, count = len(USUAL_END), len(bodies)
     ends = b"".join([body[-size:] for body in bodies])
     return (
         len(ends) == size * count
-        and all(ends[at::size].count(one) == count for at, one in AROUND.items())
-        and len(ends.translate(None, HEX)) == count * len(USUAL.translate(None, HEX))
+        and all(ends[at::size].count(byte) == count for at, byte in FIXED_BYTES.items())
+        and len(ends.translate(None, HEX)) == count * len(USUAL_END.translate(None, HEX))
     )
 
 
-LONG: Final = 16 * 2**20
+LARGE: Final = 16 * 2**20
 """Size of a file, in bytes, from which separate processes are worth while."""
 
 PARTS: Final = 2
@@ -170,7 +171,7 @@ PARTS: Final = 2
 
 ROWS_AT_ONCE: Final = 1_000
 
-HEAD: Final = struct.Struct("=q32sq32sqq")
+HEADER: Final = struct.Struct("=q32sq32sqq")
 """Height and link of the row before a part, height and link of its last row, its number of rows and of texts."""
 
 NUMBER_SIZE: Final = 8
@@ -184,10 +185,10 @@ class CheckedAhead:
     reads and verifies the rows in the ordinary way.
     """
 
-    def __init__(self, path: Path, *, long: int = LONG) -> None:
+    def __init__(self, path: Path, *, large: int = LARGE) -> None:
         """Start the processes if the file is long."""
         self._parts: list[tuple[subprocess.Popen[bytes], mmap.mmap]] = []
-        if not path.is_file() or path.stat().st_size < long:
+        if not path.is_file() or path.stat().st_size < large:
             return
         with suppress(OSError):  # otherwise the store reads the file in the ordinary way
             for part in range(PARTS):
@@ -197,7 +198,7 @@ class CheckedAhead:
         shared = os.memfd_create("journal")
         try:
             # The bodies cannot take more memory than the files take on disk; unused pages are never allocated.
-            os.ftruncate(shared, sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
+            os.ftruncate(shared, sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*")))
             bodies = mmap.mmap(shared, 0, access=mmap.ACCESS_READ)
             # It needs no libraries; without them (-I -S) it starts at once.
             address = path.absolute().as_uri() + "?mode=ro"
@@ -228,44 +229,44 @@ class CheckedAhead:
         self._parts.clear()
         if len(parts) < PARTS or any(code for _, code, _ in parts):
             return [], 0, FIRST_LINK
-        for told, _, bodies in parts:
-            first, before, last, after, count, texts = HEAD.unpack_from(told)
+        for output, _, bodies in parts:
+            first, before, last, after, count, texts = HEADER.unpack_from(output)
             if (first, before) != (height, link):
                 return [], 0, FIRST_LINK
-            size, all_told = count * NUMBER_SIZE, memoryview(told)
-            begins = [HEAD.size + at * size for at in range(len(COLUMNS) + 1)]
-            columns = [all_told[one:other].cast("q") for one, other in pairwise(begins)]
-            lengths = struct.unpack_from(f"={texts}q", told, begins[-1])
+            size, view = count * NUMBER_SIZE, memoryview(output)
+            begins = [HEADER.size + at * size for at in range(len(COLUMNS) + 1)]
+            columns = [view[start:end].cast("q") for start, end in pairwise(begins)]
+            lengths = struct.unpack_from(f"={texts}q", output, begins[-1])
             ends = [*accumulate(lengths, initial=begins[-1] + texts * NUMBER_SIZE)]
-            found.append(Rows(columns, [told[one:other] for one, other in pairwise(ends)], bodies))
+            found.append(Rows(columns, [output[start:end] for start, end in pairwise(ends)], bodies))
             height, link = last, after
         return found, height, link
 
 
 def _check(address: str, shared: int, part: int) -> None:
     """Write the bodies of a part of a file's rows to shared memory, and print the columns. Exit at a changed row."""
-    read, texts, count = list[list[bytes]](), _Texts(), 0
+    packed, texts, count = list[list[bytes]](), _Texts(), 0
     with sqlite3.connect(address, uri=True) as store, open(shared, "wb") as out:
         store.execute("BEGIN")
         highest = store.execute("SELECT max(height) FROM journal").fetchone()[0] or 0
-        first, last = (highest * one // PARTS for one in (part, part + 1))
+        first, last = (highest * number // PARTS for number in (part, part + 1))
         known = store.execute("SELECT link FROM journal WHERE height = ?", (first,)).fetchone() if first else None
         before = link = known[0] if known else FIRST_LINK
         rows = store.execute(ROWS, (first, last))
-        while some := rows.fetchmany(ROWS_AT_ONCE):
-            link = _verified(some, first + count, link)
-            columns, bodies = _columns(some, texts)
-            read.append(columns)
-            count += len(some)
+        while chunk := rows.fetchmany(ROWS_AT_ONCE):
+            link = _verified(chunk, first + count, link)
+            columns, bodies = _columns(chunk, texts)
+            packed.append(columns)
+            count += len(chunk)
             out.write(bodies)
     if count != last - first:
         sys.exit(1)
-    told = sys.stdout.buffer
-    told.write(HEAD.pack(first, before, last, link, count, len(texts)))
-    for column in zip(*read, strict=True):
-        told.writelines(column)
-    told.write(struct.pack(f"={len(texts)}q", *map(len, texts)))
-    told.writelines(texts)
+    output = sys.stdout.buffer
+    output.write(HEADER.pack(first, before, last, link, count, len(texts)))
+    for column in zip(*packed, strict=True):
+        output.writelines(column)
+    output.write(struct.pack(f"={len(texts)}q", *map(len, texts)))
+    output.writelines(texts)
 
 
 def _verified(rows: Sequence[StoredRow], height: int, before: bytes) -> bytes:

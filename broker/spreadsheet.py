@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from broker.i18n import N_, NP_, Translator, folded, languages
+from broker.i18n import N_, NP_, Translator, languages, search_key
 from broker.rules import RuleError
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
 
 BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
-MOST_COLUMNS: Final = 64
-MOST_UNPACKED: Final = 64 * 2**20
+MAX_COLUMNS: Final = 64
+MAX_UNPACKED_BYTES: Final = 64 * 2**20
 """Maximum size of an unpacked workbook, in bytes. A list of 40,000 lines takes a tenth of that."""
 
-MOST_BLANK: Final = 1000
+MAX_BLANK_ROWS: Final = 1000
 """Number of blank rows after which a list has ended, even if there is more further down the sheet."""
 
 WORKBOOK: Final = ".xlsx"
@@ -127,7 +127,7 @@ def read_grid(content: bytes) -> SheetRows:
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         raise RuleError("bad_workbook", N_("Excel 97 workbooks cannot be read: save the file as .xlsx"))
     text = decode_text(content)
-    return SheetRows(_as_listed(_csv_rows(text), may_err="#" in text))
+    return SheetRows(_as_listed(_csv_rows(text), has_errors="#" in text))
 
 
 SENT_FILE: Final = "data:;base64,"
@@ -200,15 +200,15 @@ def _csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         raise BadRow("malformed", N_("a quotation mark is not closed, or stands within a cell"), line) from None
 
 
-def _as_listed(rows: Iterable[tuple[int, list[str]]], *, may_err: bool = True) -> Iterator[tuple[int, list[str]]]:
+def _as_listed(rows: Iterable[tuple[int, list[str]]], *, has_errors: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Return rows without the empty cells to the right of the heading, which deleted columns leave behind.
 
-    `may_err`: whether any cell may contain one of EXCEL_ERRORS, for which BadRow is raised.
+    `has_errors`: whether cells may contain EXCEL_ERRORS, for which BadRow is raised.
     """
     width = 0
     for row, cells in rows:
         width = width or max(at for at, cell in enumerate(cells, 1) if cell.strip())
-        for at, cell in enumerate(cells if may_err else ()):
+        for at, cell in enumerate(cells if has_errors else ()):
             if cell.startswith("#") and cell.strip() in EXCEL_ERRORS:
                 wrong = N_("column {column}: {text} is a spreadsheet error", column=_letters(at), text=cell)
                 raise BadRow("malformed", wrong, row)
@@ -224,7 +224,7 @@ def _workbook(content: bytes) -> SheetRows:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             # No more of a part is ever unpacked than the size in its directory entry.
-            if sum(part.file_size for part in packed.infolist()) > MOST_UNPACKED:
+            if sum(part.file_size for part in packed.infolist()) > MAX_UNPACKED_BYTES:
                 raise RuleError("too_large", N_("this workbook is too large"))
             sheets = [name for name in packed.namelist() if name.startswith("xl/worksheets/")]
             calculated = any(FORMULA.search(packed.read(name)) for name in sheets)
@@ -240,13 +240,13 @@ def _workbook(content: bytes) -> SheetRows:
 def _sheet_rows(values: "ReadOnlyWorksheet", entered: "ReadOnlyWorksheet") -> Iterator[tuple[int, list[str]]]:
     """Return the rows that are not blank; `entered` is the same sheet with its formulas, if there are any."""
     last = width = 0
-    formulas = iter(entered.iter_rows(max_col=MOST_COLUMNS, values_only=True)) if entered is not values else None
-    for row, shown in enumerate(values.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
+    formulas = iter(entered.iter_rows(max_col=MAX_COLUMNS, values_only=True)) if entered is not values else None
+    for row, shown in enumerate(values.iter_rows(max_col=MAX_COLUMNS, values_only=True), 1):
         if formulas is not None:
             _refuse_uncalculated(row, shown, next(formulas, ()))
         cells = [_text(value, row, at) for at, value in enumerate(shown)]
         if not any(map(str.strip, cells)):
-            if row - last > MOST_BLANK:
+            if row - last > MAX_BLANK_ROWS:
                 return
             continue
         last, width = row, width or len(cells)
@@ -276,12 +276,12 @@ def _text(value: object, row: int, at: int) -> str:
 
 def fold(text: str) -> str:
     """Return a heading without case, accents, underscores and dots."""
-    return " ".join(folded(text).replace("_", " ").replace(".", " ").replace("°", "o").split())
+    return " ".join(search_key(text).replace("_", " ").replace(".", " ").replace("°", "o").split())
 
 
 @cache
-def _names() -> dict[str, str]:
-    """Return the columns by their folded headings, in all languages."""
+def _columns_by_heading() -> dict[str, str]:
+    """Return the columns by their normalised headings, in all languages."""
     translators = [Translator(language) for language in languages()]
     found = {
         fold(one): name for name, text in HEADINGS.items() for _ in translators for one in re.split("[,、]", _(text))
@@ -291,7 +291,7 @@ def _names() -> dict[str, str]:
 
 def column(heading: str) -> str:
     """Return the column that a heading names in any language; if it names none, the heading in lower case."""
-    return _names().get(fold(heading), heading.strip().lower())
+    return _columns_by_heading().get(fold(heading), heading.strip().lower())
 
 
 def columns(headings: Sequence[str]) -> list[str]:
@@ -299,7 +299,7 @@ def columns(headings: Sequence[str]) -> list[str]:
 
     Beside a column of first names, `Nom` means the family name. Standings have a column `player`, of ids, beside names.
     """
-    found = [column(one) for one in headings]
+    found = [column(heading) for heading in headings]
     if found.count("name") > 1:
         found = ["player" if fold(written) == "player" else name for written, name in zip(headings, found, strict=True)]
     if "first_name" in found and "last_name" not in found:
@@ -367,19 +367,19 @@ def as_workbook(text: str, title: str) -> bytes:
     sheet.freeze_panes = "A2"
     for row in csv.reader(io.StringIO(text, newline="")):
         cells = []
-        for one in row:
-            number = _number(one)
-            cell = WriteOnlyCell(sheet, NO_TEXT.sub("", as_typed(one)) if number is None else number)
+        for value in row:
+            number = _number(value)
+            cell = WriteOnlyCell(sheet, NO_TEXT.sub("", without_apostrophes(value)) if number is None else number)
             if number is None:
                 cell.data_type = "s"
             cells.append(cell)
         sheet.append(cells)
-    packed = io.BytesIO()
-    book.save(packed)
-    return packed.getvalue()
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
 
 
-def as_typed(cell: str) -> str:
+def without_apostrophes(cell: str) -> str:
     """Return a text of our CSV without the apostrophes that `without_formula` added; other apostrophes stay."""
     return LATER_INERT.sub(r"\1", cell[1:] if cell.startswith("'") and _begins_formula(cell[1:]) else cell)
 
@@ -392,7 +392,7 @@ def _number(cell: str) -> Decimal | None:
     return Decimal(cell) if plain and (places.isdecimal() if point else len(digits) <= 12) else None  # noqa: PLR2004 - digits that Excel keeps
 
 
-def encoded(text: str, output: Path | None, *, excel: bool = False) -> bytes:
+def encode_output(text: str, output: Path | None, *, excel: bool = False) -> bytes:
     """Encode our CSV as requested: as a workbook if the file is named so, for Excel, or as it is."""
     if output is not None and output.suffix.lower() == WORKBOOK:
         return as_workbook(text, output.stem)

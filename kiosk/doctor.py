@@ -17,7 +17,7 @@ from typing import Final
 import click
 from cryptography import x509
 
-from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, print_result, write_bundle
 from broker.console import EXISTING_FILE
 from firmware.errors import FirmwareError
 from firmware.hardware import command, inventory
@@ -42,7 +42,7 @@ def table_doctor(config: Path, bundle: Path | None, *, as_json: bool) -> None:
     homologue doctor table /etc/homologue/table-3.toml
     """
     examined, folders = examine_table(config)
-    code = tell(examined, as_json=as_json)
+    code = print_result(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"table.toml": config.read_text(encoding="utf-8", errors="replace")}, folders)
     sys.exit(code)

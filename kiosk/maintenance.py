@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING, EXISTING_FILE, FILE, AskedOption, amount, said_as_json, say
+from broker.console import EXISTING, EXISTING_FILE, FILE, PromptedOption, amount, json_lines, say
 from broker.logs import set_up_logs
 from broker.protocol import Refused, signing
 from broker.protocol.pairing import read_typed_pairing
@@ -36,10 +36,10 @@ def table() -> None:
     os.umask(0o077)
 
 
-@table.command("import")
+@table.command("import", short_help="Import a dead device's journal.")
 @CONFIG
 @click.argument("card", type=EXISTING)
-@said_as_json
+@json_lines
 def import_journal(config: Path, card: Path) -> None:
     """Import a dead device's journal from its CARD or a stick. The kiosk must not be running.
 
@@ -57,25 +57,29 @@ def import_journal(config: Path, card: Path) -> None:
     say(f"{where}; {amount(taken.facts, 'fact')} will be sent.", goes_on=taken.complete, facts=taken.facts)
 
 
-@table.command("run")
+@table.command("run", short_help="Run one table as a service.")
 @CONFIG
 @click.option("--picture", type=FILE, help="Keep a PNG picture of the current screen in this file.")
 def run(config: Path, picture: Path | None) -> None:
     """Run one table as a service: its kiosk is restarted whenever it ends or hangs.
 
-    Meanwhile the screen says so, and presses of buttons on pins are kept.
+    Meanwhile the screen says so, and no press of a button that is wired to pins is lost.
     """
     set_up_logs(logging.INFO)
     run_supervised(config, picture)
 
 
-@table.command("pair")
+@table.command("pair", short_help="Pair this device with an event.")
 @CONFIG
 @click.argument("desk")
 @click.option(
-    "--code", cls=AskedOption, prompt=True, hide_input=True, help="The eight digits that the desk shows [default: ask]."
+    "--code",
+    cls=PromptedOption,
+    prompt=True,
+    hide_input=True,
+    help="The eight digits that the desk shows [default: ask].",
 )
-@said_as_json
+@json_lines
 def pair(config: Path, desk: str, code: str) -> None:
     """Pair this device with an event, as on the kiosk's screen.
 
@@ -96,7 +100,7 @@ def pair(config: Path, desk: str, code: str) -> None:
 
 @table.command("key", short_help="Print the public key and the id of this table's device.")
 @CONFIG
-@said_as_json
+@json_lines
 def key(config: Path) -> None:
     """Print the public key of this table's device, and the id that the desk shows; a device without a key gets one.
 

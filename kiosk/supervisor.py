@@ -23,7 +23,7 @@ import msgspec
 
 from broker.daemon import ServiceNotifier, stop_on_signals
 from broker.logs import get_logger
-from broker.upgrade.start import FAILURES
+from broker.upgrade.start import FAILURES_ENV
 from firmware.reports import Held, Pressed, Released, Report, Seat
 from kiosk.config import device_basics
 
@@ -107,7 +107,7 @@ class _Program:
         self.pulse = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         address = f"homologue-kiosk-{os.getpid()}-{id(self)}"
         self.pulse.bind("\0" + address)
-        environment = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES: str(failures)}
+        environment = {LINE: str(theirs.fileno()), "NOTIFY_SOCKET": "@" + address, FAILURES_ENV: str(failures)}
         with theirs:
             self.process = subprocess.Popen(command, env=os.environ | environment, pass_fds=[theirs.fileno()])
         self.began = time.monotonic()

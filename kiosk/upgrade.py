@@ -24,7 +24,7 @@ from broker.upgrade.bundle import (
     BundledPackage,
     BundleManifest,
     UpgradeError,
-    asked_by,
+    authorization_header,
     hash_of,
     own_formats,
     read_signed_manifest,
@@ -73,7 +73,7 @@ class DeskClient:
     def read(self, offer: UpgradeOffer, path: str, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Request a path from byte `start` on; yield pieces, each with its offset. Raises UpgradeError."""
         host = offer.host or self.host
-        headers = {"Authorization": asked_by(self.key, self.event, self.table, path)}
+        headers = {"Authorization": authorization_header(self.key, self.event, self.table, path)}
         if start:
             headers["Range"] = f"bytes={start}-"
         try:
@@ -102,7 +102,7 @@ class TableUpgrade:
     def __init__(self, slots: SlotFolder, desk: DeskClient, keys: Callable[[], Iterable[str]], now: int) -> None:
         """`now` is in monotonic ns."""
         self._slots, self._desk, self._keys, self._started = slots, desk, keys, now
-        self._trial = slots.now.trial
+        self._trial = slots.choice.trial
         self._offer: UpgradeOffer | None = None
         self._step: tuple[UpgradeStep, int, str | None] = "fetching", 0, None
         self._withdrawn, self._free, self._busy = threading.Event(), threading.Event(), threading.Lock()
@@ -148,7 +148,7 @@ class TableUpgrade:
 
     def _known(self, offer: UpgradeOffer) -> tuple[UpgradeStep, int, str | None]:
         """Return the step at which an offer starts: the version may be here already, or have failed here."""
-        now, holding = self._slots.now, self._slots.holding(offer.manifest)
+        now, holding = self._slots.choice, self._slots.slot_with(offer.manifest)
         if now.failed == offer.manifest:
             return "returned", 100, "upgrade_failed"
         if offer.version == program_version() or (now.slot and holding == now.slot):
@@ -258,7 +258,7 @@ def checked(content: bytes, offer: UpgradeOffer, keys: Iterable[str]) -> BundleM
     signed = read_signed_manifest(content)
     if signed.hash != offer.manifest:
         raise UpgradeError("upgrade_unreachable", "the desk now offers another version")
-    manifest, (journal, _) = signed.opened(keys), own_formats()
+    manifest, (journal, _) = signed.verify(keys), own_formats()
     if journal.writes not in manifest.journal.opens or manifest.journal.writes not in journal.opens:
         both = f"{manifest.version} and {program_version()}"
         raise UpgradeError("upgrade_no_return", f"{both} do not open each other's journals: install it by apt, by hand")

@@ -223,8 +223,8 @@ def laid(
 ) -> None:
     """Read pictures of rivers and of hands with their melds, all tiles face down, for `homologue record rivers`.
 
-    A river lies in its rows of six, turned over tile by tile where it lay. In the picture of a hand the concealed tiles
-    lie first, then each meld apart, last a winning tile. Where the last row is full, either end may be the first. See
+    Turn each tile of a river over where it lies, in rows of six. In the picture of a hand, the concealed tiles come
+    first, then each meld, set apart, and last a winning tile. If the last row is full, either end may be the first. See
     docs/play.md.
 
     \b

@@ -67,13 +67,13 @@ def _count(question: FanQuestion, ruleset: Ruleset) -> FanCount:
 
 def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str, Any]:
     elements = [{"name": fan_name(element.id, language), "fan": element.fan} for element in counted.elements]
-    told = {"fan": counted.fan, "elements": elements}
+    answer = {"fan": counted.fan, "elements": elements}
     try:
         check_minimum(minimum, counted)
     except RuleError as problem:
         # The error includes the count: at a false hu the arbiter has to explain it.
-        return {"error": error_answer(problem)["error"] | told}
-    return told
+        return {"error": error_answer(problem)["error"] | answer}
+    return answer
 
 
 @click.command(short_help="Value a winning hand, fan by fan.")
@@ -86,7 +86,7 @@ def _fan_answer(counted: FanCount, minimum: int, language: Language) -> dict[str
 )
 @click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of names.")
 @profile_option("Rule profile that sets the minimum.")
-@click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 counts every hand.")
+@click.option("--minimum", type=click.IntRange(0, 999), help="Minimum instead of the profile's; 0 accepts all hands.")
 @json_lines_option
 def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None) -> None:
     """Value a winning MCR hand, fan by fan.
@@ -98,7 +98,7 @@ def fan(ruleset: Ruleset, language: Language, profile: str, minimum: int | None)
     {"concealed": ["2m", "2m", "3m", "3m", "5p", "5p", "7p", "7p", "2s", "2s", "9s", "9s", "4z"],
      "winning_tile": "4z", "self_drawn": true, "seat_wind": "east", "prevalent_wind": "east"}
     melds, if any: [{"kind": "chow|pung|kong", "tiles": ["1m", "2m", "3m"], "concealed": false}]
-    also, false unless said: "last_of_kind", "last_tile", "kong" (a replacement tile, or a kong robbed)
+    optional, false by default: "last_of_kind", "last_tile", "kong" (a replacement tile, or a kong robbed)
     """
     rules = load_profile_once(profile)
 

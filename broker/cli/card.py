@@ -27,19 +27,19 @@ ARCHITECTURE: Final = "arm64"
 RELEASE: Final = "deb13"
 """Packages are built for one release of Debian; cards of Debian 12 do not run cloud-init."""
 
-SPARE: Final = 32 << 20
+SPARE_BYTES: Final = 32 << 20
 """Bytes to leave free on the boot partition, which also receives new kernels."""
 
-MARK: Final = "# Written by `homologue install --card`; it may be written again."
+GENERATED_MARK: Final = "# Written by `homologue install --card`; it may be written again."
 
-DONE: Final = "/var/lib/homologue-card-installed"
+DONE_FILE: Final = "/var/lib/homologue-card-installed"
 """File that exists once the machine has installed itself."""
 
 _HOOK: Final = f"""\
 #cloud-boothook
 #!/bin/sh
-{MARK}
-# Runs early at every start, before there is a network; what takes minutes is left to a service that waits for it.
+{GENERATED_MARK}
+# Runs early at every start, before there is a network; a service that waits for the network does the slow work.
 unit=/etc/systemd/system/homologue-card.service
 [ -e "$unit" ] || {{
     cp /boot/firmware/{PACKAGES}/homologue-card.service "$unit" && systemctl daemon-reload
@@ -49,12 +49,12 @@ unit=/etc/systemd/system/homologue-card.service
 """
 
 _SERVICE: Final = f"""\
-{MARK}
+{GENERATED_MARK}
 [Unit]
 Description=Install Homologue from this card
 Wants=network-online.target
 After=network-online.target
-ConditionPathExists=!{DONE}
+ConditionPathExists=!{DONE_FILE}
 
 [Service]
 Type=oneshot
@@ -72,10 +72,10 @@ _INSTALL: Final = """\
 #!/bin/sh
 {mark}
 export DEBIAN_FRONTEND=noninteractive
-echo "Installing this {role}. It takes some minutes; leave the machine on."
+echo "Installing this {role}. This takes several minutes; leave the machine on."
 if dpkg --configure -a && apt-get update && apt-get install -y /boot/firmware/{packages}/*.deb && {install}; then
     touch {done} && sync
-    echo "Installed; the machine starts again."
+    echo "Installed; the machine restarts now."
     systemctl reboot
 else
     echo "Not installed yet: is there a network? The next try is in 30 seconds (journalctl -u homologue-card)."
@@ -105,12 +105,12 @@ def prepare_card(
             "to the card with Raspberry Pi Imager, and name the partition that it calls bootfs",
         )
     hook = boot / HOOK
-    if hook.exists() and MARK.encode() not in hook.read_bytes():
-        raise CommandError("card_taken", f"{hook} is somebody else's: remove it, or write the card again")
-    chosen = _chosen(packages, role, architecture)
+    if hook.exists() and GENERATED_MARK.encode() not in hook.read_bytes():
+        raise CommandError("card_taken", f"{hook} was not written by Homologue: remove it, or write the card again")
+    chosen = _packages_for(packages, role, architecture)
     folder = boot / PACKAGES
     before = sum(file.stat().st_size for file in folder.glob("*")) if folder.is_dir() else 0
-    needed = sum(file.stat().st_size for file in chosen) + SPARE - before
+    needed = sum(file.stat().st_size for file in chosen) + SPARE_BYTES - before
     if (free := shutil.disk_usage(boot).free) < needed:
         raise CommandError("card_full", f"{boot} has {free >> 20} MB free, and {needed >> 20} MB are needed")
     if dry_run:
@@ -121,7 +121,7 @@ def prepare_card(
     for file in chosen:
         sync(Path(shutil.copyfile(file, folder / file.name)))
     install = shlex.join(["homologue", "install", role, *options])
-    script = _INSTALL.format(mark=MARK, role=role, packages=PACKAGES, install=install, done=DONE)
+    script = _INSTALL.format(mark=GENERATED_MARK, role=role, packages=PACKAGES, install=install, done=DONE_FILE)
     for place, text in (
         (folder / "install", script),
         (folder / "homologue-card.service", _SERVICE),
@@ -131,7 +131,7 @@ def prepare_card(
     return chosen
 
 
-def _chosen(folder: Path, role: str, architecture: str) -> list[Path]:
+def _packages_for(folder: Path, role: str, architecture: str) -> list[Path]:
     """Return all packages for the card: ours of the newest build, and all others in the folder. Raises CommandError."""
     ours = f"homologue-{role}_*+{RELEASE}_{architecture}.deb"
     built = sorted(folder.glob(ours), key=lambda file: file.stat().st_mtime)

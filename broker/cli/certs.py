@@ -7,7 +7,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import note_command
-from broker.console import said_as_json, said_as_object, say
+from broker.console import json_lines, json_object, say
 from broker.mqtt import Certificates
 from broker.people import accounts
 from broker.protocol import LAST_TABLE
@@ -31,11 +31,11 @@ def certs() -> None:
 @certs.command("new", short_help="Create certificates for an event that has none.")
 @options.event_folder_argument
 @HOST
-@said_as_json
+@json_lines
 def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
     """Create the missing certificates of an event, such as one that began without any.
 
-    The scorer uses them from its next start. Pair the tables again then, so that they learn the event's authority.
+    The scorer uses them from its next start. Then pair the tables again, so that they learn the event's authority.
 
     \b
     homologue certs new my-cup
@@ -46,7 +46,7 @@ def certs_new(folder: Path, hosts: tuple[str, ...]) -> None:
 
 @certs.command("show", short_help="List certificates with expiry dates and fingerprints.")
 @options.folder_argument
-@said_as_object
+@json_object
 def certs_show(folder: Path) -> None:
     """Show the authority, the server's names and expiry date, and the devices of each table. No secret is shown.
 
@@ -75,7 +75,7 @@ def _pairs(fingerprint: str) -> str:
 @certs.command("renew", short_help="Renew the server's certificate.")
 @options.folder_argument
 @HOST
-@said_as_json
+@json_lines
 def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
     """Renew the server's key and certificate: for another address, or because somebody else had its key.
 
@@ -99,7 +99,7 @@ def certs_renew(folder: Path, hosts: tuple[str, ...]) -> None:
 @options.folder_argument
 @click.argument("table", type=click.IntRange(1, LAST_TABLE))
 @click.option("--device", default="", help="Only the device whose id begins with this, as `certs show` lists it.")
-@said_as_json
+@json_lines
 def certs_revoke(folder: Path, table: int, device: str) -> None:
     """Revoke the certificates of a table's devices permanently. They are disconnected at once; nobody else is affected.
 

@@ -17,10 +17,10 @@ from broker.console import (
     EXISTING_FILE,
     FILE,
     FOLDER,
+    json_lines,
     json_option,
     language_option,
     progress,
-    said_as_json,
     say,
     working,
 )
@@ -58,7 +58,7 @@ def deal() -> None:
 @options.dealers_option
 @options.sets_option
 @options.red_fives_option
-@said_as_json
+@json_lines
 def deal_new(
     *,
     folder: Path,
@@ -66,7 +66,7 @@ def deal_new(
     count: int,
     prevalent_winds: tuple[Seat, ...],
     dealers: tuple[Seat, ...],
-    wished: tuple[int, ...],
+    set_numbers: tuple[int, ...],
     red: bool,
 ) -> None:
     """Make deals 1 to N with a cryptographic random generator, and commit to them.
@@ -80,11 +80,11 @@ def deal_new(
     """
     name = commitment.resolve_event_name(folder, event)
     make.refuse_existing_deals(folder)
-    chance = secrets.SystemRandom()
+    rng = secrets.SystemRandom()
     with working("Making deals"):
-        deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, wished, chance, red=red))
+        deals = make.salt_deals(make.mix_deals(count, prevalent_winds, dealers, set_numbers, rng, red=red))
         make_folder(folder)
-        tile_sets.ensure_sets(folder, {deal.set for deal in deals}, chance, red=red)
+        tile_sets.ensure_sets(folder, {deal.set for deal in deals}, rng, red=red)
         root = make.save_deals(folder, name, deals)
     _report_deals(folder, root, count)
 
@@ -93,7 +93,7 @@ def deal_new(
 @click.argument("file", type=EXISTING_FILE)
 @options.new_folder_argument
 @options.event_option
-@said_as_json
+@json_lines
 def deal_import(file: Path, folder: Path, event: str | None) -> None:
     """Import a list of deals into FOLDER and commit to them. Nothing is written if there is any mistake.
 
@@ -113,7 +113,7 @@ def deal_import(file: Path, folder: Path, event: str | None) -> None:
 @deal.command("commit", short_help="Commit to deals that have no commitment yet.")
 @options.folder_argument
 @options.event_option
-@said_as_json
+@json_lines
 def deal_commit(folder: Path, event: str | None) -> None:
     """Write commitment.json for the deals in FOLDER.
 
@@ -137,7 +137,7 @@ def _report_deals(folder: Path, root: str, count: int) -> None:
 @options.deals_option
 @click.option("--output", type=FILE, required=True, help="File to publish.")
 @click.option("--early", is_flag=True, help="Include deals that have not been played at every table; this spoils them.")
-@said_as_json
+@json_lines
 def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: bool) -> None:
     """Write a public file with the faces and salts of deals that have been played at every table.
 
@@ -147,7 +147,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     homologue deal reveal my-cup --output revealed.json
     homologue deal reveal my-cup --deal 1 --deal 2 --output after-round-1.json
     """
-    content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _which(numbers)
+    content, which = revealed_deals.reveal_deals(folder, numbers, early=early), _deals_text(numbers)
     note_faces_shown(folder, which)
     publish_file(output, content)
     say(f"{output}: faces of {which}.", file=output, deals=sorted(set(numbers)) or "all")
@@ -165,7 +165,7 @@ def deal_reveal(folder: Path, numbers: tuple[int, ...], output: Path, *, early: 
     "--root", help="Root hash as it was announced before the event; otherwise the commitment file's own is trusted."
 )
 @click.option(
-    "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as it was published before the words were said."
+    "--draw", "drawn", metavar="HASH", help="Announcement of the draw, as published before anybody said their words."
 )
 @json_option("Print one JSON line per deal.")
 def deal_verify(*, published: Path, committed: Path | None, root: str | None, drawn: str | None, as_json: bool) -> None:
@@ -174,8 +174,8 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
     FOLDER: an event's folder, or one with the published files revealed.json, commitment.json and draws.json. No face is
     shown.
 
-    The exit code is 0 if all revealed deals match, otherwise 1; also 1 where all drawn deals are revealed without the
-    words of their draw. Deals that are not revealed are listed.
+    The exit code is 0 if all revealed deals match, otherwise 1; it is also 1 if all drawn deals are revealed but the
+    words of their draw are not. Deals that are not revealed are listed.
 
     \b
     homologue deal verify revealed.json --commitment commitment.json --root 5f0c...
@@ -183,22 +183,22 @@ def deal_verify(*, published: Path, committed: Path | None, root: str | None, dr
     """
     if committed is None and not published.is_dir():
         raise click.UsageError("Missing option '--commitment'.")
-    said = revealed_deals.verify_folder(published) if committed is None else None
-    commitment = said.commitment if said else read_commitment(committed or published)
+    result = revealed_deals.verify_folder(published) if committed is None else None
+    commitment = result.commitment if result else read_commitment(committed or published)
     if root is not None and root.strip().lower() != commitment.root:
         raise RuleError("root_differs", f"the commitment has the root {commitment.root}")
     if drawn is not None and (commitment.draw is None or drawn.strip().lower() != commitment.draw.announcement):
         raise RuleError("draw_differs", N_("this is not the draw that the commitment names"))
-    said = said or revealed_deals.verify_file(published, commitment)
-    for verdict in said.deals:
+    result = result or revealed_deals.verify_file(published, commitment)
+    for verdict in result.deals:
         line = {"deal": verdict.deal, "as_committed": not verdict.refusal}
         click.echo(_json(line, verdict.refusal) if as_json else _verdict_text(verdict))
-    if drawing := said.draw:
+    if drawing := result.draw:
         line = {"draw": drawing.draw, "words_revealed": drawing.words is not None, "as_announced": not drawing.refusal}
         click.echo(_json(line, drawing.refusal) if as_json else _draw_text(drawing))
     if not as_json:
-        click.echo(_summary(said.deals, commitment))
-    if any(verdict.refusal for verdict in said.deals) or (said.draw and said.draw.refusal):
+        click.echo(_summary(result.deals, commitment))
+    if any(verdict.refusal for verdict in result.deals) or (result.draw and result.draw.refusal):
         raise click.exceptions.Exit(1)
 
 
@@ -216,7 +216,7 @@ def _draw_text(verdict: revealed_deals.DrawVerdict) -> str:
     return f"draw {verdict.draw}: the deals come from the words that were committed to{public}"
 
 
-def _which(numbers: tuple[int, ...]) -> str:
+def _deals_text(numbers: tuple[int, ...]) -> str:
     return f"deal {_list(numbers)}" if numbers else "all deals"
 
 
@@ -227,10 +227,10 @@ def _verdict_text(verdict: revealed_deals.DealVerdict) -> str:
 
 
 def _summary(verdicts: list[revealed_deals.DealVerdict], commitment: Commitment) -> str:
-    right = sum(verdict.refusal is None for verdict in verdicts)
-    hidden = sorted(set(commitment.hashes) - {verdict.deal for verdict in verdicts})
-    rest = f" Not revealed: {_list(hidden)}." if hidden else ""
-    return f"{right} of {len(verdicts)} revealed deals are what was committed to, root {commitment.root}.{rest}"
+    matching = sum(verdict.refusal is None for verdict in verdicts)
+    unrevealed = sorted(set(commitment.hashes) - {verdict.deal for verdict in verdicts})
+    rest = f" Not revealed: {_list(unrevealed)}." if unrevealed else ""
+    return f"{matching} of {len(verdicts)} revealed deals match the commitment, root {commitment.root}.{rest}"
 
 
 def _list(numbers: Iterable[int]) -> str:
@@ -254,7 +254,7 @@ FORMATS: Final[Mapping[str, Callable[[CarrierLayout, str], bytes]]] = {
     help="pdf: carrier sheet; json, csv: layout for programs. May be repeated.",
 )  # fmt: skip
 @click.option("--output", type=FOLDER, required=True, help="Folder for the files, one per deal: deal-0007.pdf.")
-@said_as_json
+@json_lines
 def deal_export(
     *,
     folder: Path,
@@ -296,7 +296,7 @@ def deal_set() -> None:
     """
 
 
-A_LINE: Final = 21
+TILES_PER_LINE: Final = 21
 """Number of tiles in the wall of one tray."""
 
 
@@ -313,7 +313,7 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
     homologue deal wall my-cup --deal 3
     """
     records = revealed_deals.select_deals(folder, numbers)
-    note_faces_shown(folder, _which(numbers))
+    note_faces_shown(folder, _deals_text(numbers))
     opener = Opener(folder)
     for record in records:
         deal = opener.deal(record).deal()
@@ -327,8 +327,8 @@ def deal_wall(folder: Path, numbers: tuple[int, ...], *, as_json: bool) -> None:
 def _wall_text(deal: Deal, found: CommonWall) -> str:
     rows = {f"hand {seat}": found.hands[seat] for seat in SEATS}
     for at, seat in enumerate(wall_of(deal.dealer)):
-        tiles = found.live[at * A_LINE : (at + 1) * A_LINE]
-        rows[f"{at * A_LINE + 1}-{at * A_LINE + len(tiles)} {seat}"] = tiles
+        tiles = found.live[at * TILES_PER_LINE : (at + 1) * TILES_PER_LINE]
+        rows[f"{at * TILES_PER_LINE + 1}-{at * TILES_PER_LINE + len(tiles)} {seat}"] = tiles
     rows |= {"replacements": found.replacements, "indicators": found.indicators, "under them": found.under}
     lines = (f"  {name:<13}  {' '.join(tiles)}" for name, tiles in rows.items())
     return "\n".join((f"deal {deal.number}, prevalent wind {deal.prevalent_wind}, dealer {deal.dealer}", *lines))
@@ -350,7 +350,7 @@ deal_set.add_command(draw.set_open)
     help="Number of the set, or several: 1-8,12.",
 )
 @options.red_fives_option
-@said_as_json
+@json_lines
 def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
     """Assign serials to the 136 tiles of a new set at random. Its labels are then printed from sets.json.
 
@@ -368,7 +368,7 @@ def set_new(folder: Path, numbers: tuple[int, ...], *, red: bool) -> None:
 @click.option(
     "--set", "number", type=click.IntRange(1, LAST_SET), help="Number of the set, unless the file has a column `set`."
 )
-@said_as_json
+@json_lines
 def set_import(file: Path, folder: Path, number: int | None) -> None:
     """Import a CSV file with the columns serial and face (1m..9m, 1p..9p, 1s..9s, 1z..7z), 136 lines per set.
 
@@ -387,7 +387,7 @@ def set_import(file: Path, folder: Path, number: int | None) -> None:
 
 @deal_set.command("check", short_help="Check that sets are complete and every deal has one.")
 @options.folder_argument
-@said_as_json
+@json_lines
 def set_check(folder: Path) -> None:
     """List everything that is wrong with the sets in FOLDER. The exit code is 1 if there is a problem.
 
@@ -395,7 +395,7 @@ def set_check(folder: Path) -> None:
     homologue deal set check my-cup
     """
     registry = tile_sets.check_sets(folder)
-    say(f"Each set is whole: {_list(registry)}.", sets=sorted(registry))
+    say(f"Complete sets: {_list(registry)}.", sets=sorted(registry))
 
 
 def _report_sets(folder: Path, count: int) -> None:

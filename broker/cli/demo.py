@@ -20,7 +20,7 @@ from broker.sim.rehearsal import Rehearsal, refuse_started
 @click.command(short_help="Play a whole event on this machine.")
 @click.option("--once", is_flag=True, help="Exit when the event is over, with an error if anything was wrong.")
 @click.option("--folder", type=ANY, help="New folder for the event [default: var/demo-<time>].")
-@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@options.broker_option("Broker to run: embedded is nats-server.")
 @click.option(
     "--seed",
     type=int,
@@ -42,7 +42,7 @@ def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi:
 @options.folder_argument
 @click.option("--once", is_flag=True, help="Exit when the last play is in.")
 @click.option("--copy", type=ANY, help="New folder for the copy [default: var/rehearsal-<time>].")
-@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@options.broker_option("Broker to run: embedded is nats-server.")
 @click.option("--seed", type=int, default=None, help="Seed for how plays end and what goes wrong [default: random].")
 @click.option("--speed", type=click.FloatRange(0.1, 50), default=1.0, show_default=True, help="How fast people are.")
 @click.option("--faults/--no-faults", default=True, show_default=True, help="Whether anything goes wrong.")

@@ -32,7 +32,7 @@ def event_desk(folder: Path, desk_host: str, desk_port: int, desk_name: tuple[st
     FOLDER may be new. Accounts created here are the event's accounts. When the event is ready, stop this with Ctrl-C
     and start the scorer: its desk has the same pages, and refuses changes that would break a started event.
 
-    It does not start beside a running scorer.
+    It does not start while a scorer is running.
 
     \b
     homologue event desk my-cup

@@ -10,7 +10,7 @@ import msgspec
 from broker.cli import options
 from broker.cli.people import COMMAND_ACTOR, note_command
 from broker.cli.scorer import CREDENTIALS
-from broker.console import amount, said_as_json, say
+from broker.console import amount, json_lines, say
 from broker.errors import BrokerError, RuleError, StoreError, reason
 from broker.event import Event, ListedDevice, open_event, read_devices, write_devices
 from broker.mqtt import CA, OFFICES, TLS_FOLDER, Certificates, Credentials, device_user
@@ -25,9 +25,9 @@ from broker.web.tables.event_pin import EventPin
 @click.command("device", short_help="Register a table's device without pairing it at the desk.")
 @options.event_folder_argument
 @click.option("--table", "number", type=click.IntRange(1, LAST_TABLE), required=True, help="Number of the table.")
-@click.option("--key", required=True, help="Its public key, as `homologue table key` prints it.")
+@click.option("--key", required=True, help="The device's public key, as `homologue table key` prints it.")
 @click.option("--machine", default="", help="Name of the device, as the desk shows it.")
-@said_as_json
+@json_lines
 def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     """Register a device that is not paired at the desk. The scorer accepts its messages from its next start.
 
@@ -37,9 +37,9 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
     homologue event device my-cup --table 5 --key 0f3c...
     """
     os.umask(0o077)
-    said = {"table": number, "key": key, "machine": machine}
+    fields = {"table": number, "key": key, "machine": machine}
     try:
-        listed = msgspec.convert(said, ListedDevice)
+        listed = msgspec.convert(fields, ListedDevice)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
     others = [one for one in read_devices(folder) if (one.table, one.key) != (number, key)]
@@ -57,12 +57,12 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 @click.command("close", short_help="Revoke the access of all tables after an event.")
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@said_as_json
+@json_lines
 def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's signature
     """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 
-    Keys and passwords on the tables' cards no longer work then. Results, rulings and accounts stay. The scorer must not
-    be running. To play on, pair the tables again.
+    Afterwards, keys and passwords on the tables' cards no longer work. Results, rulings and accounts stay. The scorer
+    must not be running. To play on, pair the tables again.
 
     \b
     homologue event close my-cup
@@ -97,7 +97,7 @@ def _revoke_devices(folder: Path, event: Event) -> int:
 
 def _renew_tables(path: Path) -> None:
     """Replace the password of each table, but not those of OFFICES."""
-    known = Credentials.load(path).passwords
-    tables = {user for user in known if user not in OFFICES}
+    passwords = Credentials.load(path).passwords
+    tables = {user for user in passwords if user not in OFFICES}
     fresh = Credentials.create(len(tables)).passwords
-    Credentials({user: fresh[user] if user in tables else password for user, password in known.items()}).save(path)
+    Credentials({user: fresh[user] if user in tables else password for user, password in passwords.items()}).save(path)

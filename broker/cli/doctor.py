@@ -7,7 +7,6 @@ import ssl
 import sys
 import time
 import urllib.request
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -19,7 +18,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, tell, write_bundle
+from broker.checkup import BUNDLE_OPTION, JSON_OPTION, Examined, Finding, print_result, write_bundle
+from broker.cli import options
 from broker.console import EXISTING_FILE, EXISTING_FOLDER, FOLDER
 from broker.errors import BackupBroken, BrokerError, ProgramMissing, ScorerError, StoreError, reason
 from broker.event import open_event, read_centre, read_nodes
@@ -36,14 +36,17 @@ from broker.store import STORE, copy_names, database_of, read_manifest
 from broker.web.tables.devices import CLOCK_OFF_S, HOT_CELSIUS, LOW_MIB
 
 MIB: Final = 1024 * 1024
-PATIENCE_S: Final = 10
+TIMEOUT_S: Final = 10
 
-Look = Callable[[], Iterator[Finding]]
+UNEXAMINED: Final = "a part that could not be examined may have problems too"
+DISK_FULL: Final = "no results can be stored on a full disk"
+
+Check = Callable[[], Iterator[Finding]]
 
 
 @click.command("scorer", short_help="Examine a scorer's machine and an event's folder.")
 @click.argument("folder", type=EXISTING_FOLDER)
-@click.option("--broker", type=click.Choice(["embedded", "mosquitto"]), default="embedded", show_default=True)
+@options.broker_option("Broker that the scorer will run.")
 @click.option("--backup", type=FOLDER, help="Folder with copies of the event.")
 @click.option(
     "--backup-age", type=click.IntRange(1), default=60, show_default=True, help="Maximum age of a copy, in minutes."
@@ -54,7 +57,7 @@ def scorer_doctor(
     folder: Path, broker: Kind, backup: Path | None, backup_age: int, bundle: Path | None, *, as_json: bool
 ) -> None:
     """Examine the event in FOLDER, its store, accounts and copies, and the programs that its scorer needs."""
-    looks: dict[str, Look] = {
+    checks: dict[str, Check] = {
         "event": lambda: _event(folder),
         "store": lambda: _store(folder),
         "broker": lambda: _broker(broker),
@@ -66,28 +69,28 @@ def scorer_doctor(
         "disk": lambda: _disk(folder),
     }
     if backup is not None:
-        looks["copies"] = lambda: _copies(folder, backup, backup_age)
-    examined = examine(looks)
-    code = tell(examined, as_json=as_json)
+        checks["copies"] = lambda: _copies(folder, backup, backup_age)
+    examined = examine(checks)
+    code = print_result(examined, as_json=as_json)
     if bundle is not None:
         write_bundle(bundle, examined, {"event.txt": _about(folder)}, [folder])
     sys.exit(code)
 
 
-def examine(looks: dict[str, Look]) -> Examined:
+def examine(checks: dict[str, Check]) -> Examined:
     """Run all checks. A check that cannot be run is a finding too."""
     found: list[Finding] = []
-    for name, look in looks.items():
+    for name, check in checks.items():
         try:
-            found += look()
+            found += check()
         except (ScorerError, StoreError, BrokerError, PeopleError) as error:
-            why = "what cannot be read is not known to be well"
-            found.append(Finding(error.code, what=f"{name}: {error}", why=why, do="put this right, and look again"))
+            do = "fix this, then run the command again"
+            found.append(Finding(error.code, what=f"{name}: {error}", why=UNEXAMINED, do=do))
         except OSError as error:
             what = f"{name}: {error.filename or ''}: {error.strerror}"
             do = "run this as the user whose files these are"
-            found.append(Finding("doctor_blind", what, "what cannot be read is not known to be well", do))
-    return Examined(tuple(looks), tuple(found))
+            found.append(Finding("doctor_blind", what, UNEXAMINED, do))
+    return Examined(tuple(checks), tuple(found))
 
 
 def _about(folder: Path) -> str:
@@ -96,14 +99,14 @@ def _about(folder: Path) -> str:
         event = open_event(folder)
     except ScorerError as error:
         return f"{error.code}\n"
-    kinds = Counter("riichi" for _ in event.riichi)
-    counts = f"tables: {len(event.tables)}, players: {len(event.players)}, deals: {len(event.expected)}"
-    return f"{event.name}: {event.profile.id}, {counts}, plays: {len(event.plan.plays)}, sessions: {kinds['riichi']}\n"
+    field = f"tables: {len(event.tables)}, players: {len(event.players)}, deals: {len(event.expected)}"
+    plays = f"plays: {len(event.plan.plays)}, sessions: {len(event.riichi)}"
+    return f"{event.name}: {event.profile.id}, {field}, {plays}\n"
 
 
 def _event(folder: Path) -> Iterator[Finding]:
     for code, text in start_problems(folder):
-        why, do = "the scorer does not start with it", "put it right; homologue event check looks again"
+        why, do = "until it is fixed the scorer does not start", "fix it, then run homologue event check"
         yield Finding(code, what=str(text), why=why, do=do)
     if (folder / EVENT).exists():
         try:
@@ -112,7 +115,7 @@ def _event(folder: Path) -> Iterator[Finding]:
             return  # the error is among the start problems
         for code, text in notes:
             yield Finding(
-                code, what=str(text), why="it may be unintended", do="put it right, unless it is intended", must=False
+                code, what=str(text), why="it may be unintended", do="fix it, unless it is intended", must=False
             )
 
 
@@ -133,8 +136,8 @@ def _store(folder: Path) -> Iterator[Finding]:
         yield Finding(
             "store_unproven",
             f"{len(found.faults)} of {found.messages} messages in the store fail verification",
-            "they count for nothing until they have come again from their tables",
-            "homologue store verify names them; start the scorer, and let those tables connect",
+            "they do not count until their tables have sent them again",
+            "homologue store verify lists them; start the scorer, and let those tables connect",
         )
 
 
@@ -143,14 +146,15 @@ def _broker(kind: Kind) -> Iterator[Finding]:
         program = broker_program(kind)
     except ProgramMissing as error:
         do = "install it, or choose the other broker"
-        yield Finding(error.code, what=str(error), why="without a broker no table is heard", do=do)
+        why = "without a broker the scorer receives nothing from tables"
+        yield Finding(error.code, what=str(error), why=why, do=do)
         return
     if program.altered:
         yield Finding(
             "program_altered",
             f"{program.path} is not what its package installed",
-            "whoever has changed it reads and writes every message",
-            "install its package again, and find out who has changed it",
+            "whoever changed it can read and write every message",
+            "reinstall its package, and find out who changed it",
         )
 
 
@@ -160,7 +164,7 @@ def _certificates(folder: Path) -> Iterator[Finding]:
             "no_certificates",
             "the event has no certificates",
             "it is played without TLS, or has not been started",
-            "homologue certs new makes them",
+            "homologue certs new creates them",
             must=False,
         )
         return
@@ -169,8 +173,8 @@ def _certificates(folder: Path) -> Iterator[Finding]:
         yield Finding(
             "certificate_ends",
             f"the server's certificate ends in {max(left.days, 0)} days",
-            "then neither tables nor browsers believe it",
-            "start the scorer again, which renews it, or homologue certs renew",
+            "tables and browsers will then reject it",
+            "restart the scorer, which renews it, or run homologue certs renew",
         )
 
 
@@ -185,7 +189,7 @@ def _nodes(folder: Path) -> Iterator[Finding]:
                 yield Finding(
                     "node_away",
                     f"node {number} of the centre's broker, {place}: {why}",
-                    "halls use the others; without more than half of them nothing reaches the centre",
+                    "halls use the other nodes; if more than half do not run, nothing reaches the centre",
                     f"on that machine: homologue centre FOLDER --node {number}",
                 )
 
@@ -202,8 +206,8 @@ def _centre(folder: Path) -> Iterator[Finding]:
         found.append(f"{at.host}:{at.port}: {why}")
     yield Finding(
         "centre_away",
-        f"the centre is not reached: {'; '.join(found)}",
-        "the hall plays on and sends later; no deal becomes public here meanwhile",
+        f"the centre cannot be reached: {'; '.join(found)}",
+        "the hall plays on and sends its results later; until then no deal becomes public here",
         "compare the address with the centre's; ask there whether this hall was revoked (homologue hall list)",
     )
 
@@ -223,7 +227,7 @@ def _no_head() -> Finding:
     return Finding(
         "no_head_arbiter",
         "nobody may log in as head arbiter",
-        "without one nobody gives orders or rules",
+        "without one nobody can give orders or make rulings",
         "homologue event people add, with the role head_arbiter",
         must=False,
     )
@@ -236,7 +240,7 @@ def _secrets(folder: Path) -> Iterator[Finding]:
         yield Finding(
             "secret_readable",
             f"other users of this machine may read {path}",
-            "who has it can speak for tables, or knows deals",
+            "anybody who reads it can act as a table, or knows the deals",
             f"chmod 600 {path}",
         )
 
@@ -247,8 +251,8 @@ def _disk(folder: Path) -> Iterator[Finding]:
         yield Finding(
             "scorer_disk_low",
             f"{free // MIB} MiB are free for the event",
-            "a full disk takes no results",
-            "make room on it, or move the event's folder",
+            DISK_FULL,
+            "free space on the disk, or move the event's folder",
         )
 
 
@@ -261,14 +265,15 @@ def _copies(folder: Path, backup: Path, minutes: int) -> Iterator[Finding]:
             copies.append(read_manifest(backup / name))
         except BackupBroken:
             continue
-    why, do = "if this disk dies, what came since is lost but at the tables", "is the stick in? homologue store backup"
+    why = "if this disk fails, everything since the last copy is lost, except what the tables have"
+    do = "check that the stick is plugged in, then run homologue store backup"
     if not copies:
         yield Finding("backup_missing", f"{backup} has no copy of {event}", why, do)
         return
-    last = max(copies, key=lambda one: one.made_at)
-    age = time.time() - last.made_at / 1000
-    if age > minutes * 60 and _messages(folder) > last.height:  # an unchanged event is not copied again
-        yield Finding("backup_old", f"what the event got in the last {int(age / 60)} minutes is in no copy", why, do)
+    newest = max(copies, key=lambda one: one.made_at)
+    age = time.time() - newest.made_at / 1000
+    if age > minutes * 60 and _messages(folder) > newest.height:  # an unchanged event is not copied again
+        yield Finding("backup_old", f"the messages of the last {int(age / 60)} minutes are in no copy", why, do)
 
 
 @click.command("hall", short_help="Ask a running desk about the health of all tables.")
@@ -284,15 +289,15 @@ def hall_doctor(desk: str, token_file: Path, ca: Path | None, bundle: Path | Non
     """
     token = token_file.read_text(encoding="ascii", errors="replace").strip()
     try:
-        told = _ask(desk, token, ca)
-        examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(told)))
+        metrics = _read_metrics(desk, token, ca)
+        examined = Examined(("scorer", "broker", "tables", "clocks", "disks", "copies"), tuple(hall_findings(metrics)))
     except (OSError, ValueError) as error:
-        told, why = "", "how the hall is cannot be known"
-        do = "is the scorer running, the address right, the token a monitor's, and --ca the event's authority?"
+        metrics, why = "", "the state of the hall is unknown"
+        do = "check the address, that the scorer runs, that the token is a monitor's, and that --ca is the event's"
         examined = Examined(("desk",), (Finding("desk_unread", f"{desk}: {_why_unread(error)}", why, do),))
-    code = tell(examined, as_json=as_json)
+    code = print_result(examined, as_json=as_json)
     if bundle is not None:
-        write_bundle(bundle, examined, {"metrics.txt": told.replace(token, "")}, [])
+        write_bundle(bundle, examined, {"metrics.txt": metrics.replace(token, "")}, [])
     sys.exit(code)
 
 
@@ -302,63 +307,62 @@ def _why_unread(error: Exception) -> object:
     return reason(found) if isinstance(found, OSError) else found
 
 
-def _ask(desk: str, token: str, ca: Path | None) -> str:
+def _read_metrics(desk: str, token: str, ca: Path | None) -> str:
     """Read a desk's metrics. Raises OSError, ValueError."""
     if urlsplit(desk).scheme not in {"http", "https"}:
-        raise ValueError("the address begins with https:// or http://")
+        raise ValueError("the address must begin with https:// or http://")
     if not token.isascii() or not token.isprintable():
-        raise ValueError("what is in the file is no token")
+        raise ValueError("the file does not contain a token")
     request = urllib.request.Request(  # noqa: S310 - http or https, as checked above
         f"{desk.rstrip('/')}/metrics", headers={"Authorization": f"Bearer {token}"}
     )
     trusted = ssl.create_default_context(cafile=ca)
-    with urllib.request.urlopen(request, timeout=PATIENCE_S, context=trusted) as answer:  # noqa: S310 - as above
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=trusted) as answer:  # noqa: S310 - as above
         return str(answer.read().decode())
 
 
-def hall_findings(told: str) -> Iterator[Finding]:
+def hall_findings(metrics: str) -> Iterator[Finding]:
     """Return what is wrong in a hall, according to its desk's /metrics."""
     from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - only needed here
 
     values: dict[str, dict[str, float]] = {}
-    versions_: dict[str, str] = {}
-    for family in text_string_to_metric_families(told):
+    versions: dict[str, str] = {}
+    for family in text_string_to_metric_families(metrics):
         for sample in family.samples:
             table = sample.labels.get("table", sample.labels.get("level", ""))
             values.setdefault(sample.name.removeprefix("homologue_"), {})[table] = sample.value
             if sample.name in {"homologue_build_info", "homologue_table_build_info"}:
-                versions_[table] = sample.labels["version"]
+                versions[table] = sample.labels["version"]
     if not values.get("broker_connected", {}).get(""):
-        why, do = "nothing is stored; tables play on and keep everything", "is the broker running? look at its log"
-        yield Finding("broker_away", "the scorer is not connected with the broker", why, do)
+        why, do = "nothing is stored; tables play on and keep everything", "check that the broker runs; read its log"
+        yield Finding("broker_away", "the scorer is not connected to the broker", why, do)
     yield from _of_tables(values)
-    others = {table: version for table, version in versions_.items() if table and version != versions_.get("")}
+    others = {table: version for table, version in versions.items() if table and version != versions.get("")}
     if others:
-        what = f"tables with another version than the scorer's {versions_.get('')}: {_tables(others)}"
-        why = "they understand each other, but what one of them was cured of the other still has"
+        what = f"tables with a different version from the scorer's {versions.get('')}: {_tables(others)}"
+        why = "they work together, but problems fixed in one version are still in the other"
         yield Finding("versions_differ", what, why, "upgrade them between two rounds", must=False)
-    level = next((one for one, holds in values.get("disk_level", {}).items() if holds), "ample")
+    level = next((one for one, active in values.get("disk_level", {}).items() if active), "ample")
     if level != "ample":
-        do = "make room on its disk"
-        yield Finding("scorer_disk_low", f"the scorer's disk is {level}", "a full disk takes no results", do)
+        yield Finding("scorer_disk_low", f"the scorer's disk is {level}", DISK_FULL, "free space on its disk")
 
 
 RULES: Final[tuple[tuple[str, Callable[[float], bool], Finding], ...]] = (
     ("table_away", lambda value: value > 0, Finding(
-        "tables_away", "not there any more, or not heard of: tables {tables}",
-        "they play on, but nobody sees their results or calls", "power, network, and the screen of the table")),
+        "tables_away", "offline: tables {tables}",
+        "they play on, but nobody sees their results or calls", "check their power, their network and their screens")),
     ("table_last_heard_seconds", lambda value: value > SILENT_S, Finding(
         "tables_silent", "silent for over 30 s: tables {tables}",
-        "their network may be gone, or their program hangs", "the screen of the table says which")),
+        "their network may be down, or their program may hang", "the screen of the table says which")),
     ("table_clock_offset_seconds", lambda value: abs(value) > CLOCK_OFF_S, Finding(
         "clocks_off", "clocks are wrong at tables {tables}",
-        "times that people read are wrong; certificates may seem to have ended", "let them reach a time server")),
+        "the times shown are wrong, and certificates may seem to have expired", "let them reach a time server")),
     ("table_temperature_celsius", lambda value: value > HOT_CELSIUS, Finding(
         "tables_hot", "over 75 degrees at tables {tables}",
-        "a Pi slows down, then reading the trays takes long", "let air to them; take them out of the sun")),
+        "a hot Pi slows down, and reading trays takes long", "let air reach them, and move them out of the sun")),
     ("table_disk_free_bytes", lambda value: value < LOW_MIB * MIB, Finding(
-        "tables_full", "little room on the cards of tables {tables}",
-        "a full card keeps a play in memory only", "make room on them, or change the cards after the session")),
+        "tables_full", "the cards of tables {tables} are nearly full",
+        "when a card is full, a play is kept in memory only", "free space on them, or replace them after the session")),
 )  # fmt: skip
 """For each metric of tables: when a value is wrong, and the finding for the tables that have one."""
 

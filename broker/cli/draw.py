@@ -11,7 +11,7 @@ from shamir_mnemonic.wordlist import WORDLIST
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import FILE, FOLDER, amount, language_option, said_as_json, say, working
+from broker.console import FILE, FOLDER, amount, json_lines, language_option, say, working
 from broker.errors import reason
 from broker.event import DEALS, SETS, read_deals, read_registry, write_registry
 from broker.event.deals import LAST_DEAL, LAST_SET, Opener, commitment, sealing
@@ -26,13 +26,13 @@ from broker.rules.commitment import Announcement, Beacon, Contributor, check_wor
 
 LANGUAGE: Final = language_option("the page")
 
-HOW_MANY_WORDS: Final = 13
+WORD_COUNT: Final = 13
 """Each of 1024 words: 130 bits, which nobody can guess."""
 
 
 @click.group(name="draw", short_help="Draw deals from words of several people, so that nobody chooses them.")
 def deal_draw() -> None:
-    """Draw deals from secret words of several people, so that nobody chooses them, knows them or draws twice unseen.
+    """Draw deals from secret words of several people: nobody can choose or know them, or draw twice unnoticed.
 
     \b
     homologue deal draw words
@@ -56,25 +56,25 @@ def draw_words(output: Path | None, language: str, *, own: bool) -> None:
     homologue deal draw words --own
     """
     if output and output.exists():
-        raise RuleError("file_exists", f"{output} is there already, perhaps with words whose hash was handed in")
-    words = _typed("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(HOW_MANY_WORDS))
+        raise RuleError("file_exists", f"{output} already exists, perhaps with words whose hash was handed in")
+    words = _prompt_secret("Your words") if own else " ".join(secrets.choice(WORDLIST) for _ in range(WORD_COUNT))
     if output:
         _ = Translator(language)
-        told = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
-        write_private(output, words_page(_("Your words for the draw"), told, words, language))
+        notes = (_("Keep them to yourself. At the draw you type them, or scan the code."), words_hash(words))
+        write_private(output, words_page(_("Your words for the draw"), notes, words, language))
     elif not own:
         click.echo(f"Write these words down and show them to nobody before the draw:\n\n  {words}\n")
     click.echo(f"Hand in this hash of them:\n\n  {words_hash(words)}")
 
 
-def _typed(what: str) -> str:
+def _prompt_secret(what: str) -> str:
     """Prompt for secret words without echo, to be typed or scanned."""
     return normal_words(str(click.prompt(what, hide_input=True)))
 
 
-def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> tuple[Contributor, ...]:
+def _people(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[Contributor, ...]:
     try:
-        parts = [one.rpartition("=") for one in given]
+        parts = [one.rpartition("=") for one in values]
         return tuple(
             msgspec.convert({"name": name.strip(), "words": of.strip().lower()}, Contributor) for name, _, of in parts
         )
@@ -99,7 +99,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
     "--beacon",
     metavar="SOURCE ROUND",
     nargs=2,
-    help="A public value that nobody can know yet: where it will be read, and which one it is.",
+    help="A public value that nobody can know yet: where it will be published, and which one is used.",
 )
 @options.winds_option
 @options.dealers_option
@@ -110,7 +110,7 @@ def _people(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
     metavar="KEY",
     help="Public key of the scorer's machine, if that is another one (`homologue deal key`).",
 )
-@said_as_json
+@json_lines
 def draw_announce(  # noqa: PLR0913 - its options
     *,
     folder: Path,
@@ -120,7 +120,7 @@ def draw_announce(  # noqa: PLR0913 - its options
     beacon: tuple[str, str] | None,
     prevalent_winds: tuple[Seat, ...],
     dealers: tuple[Seat, ...],
-    wished: tuple[int, ...],
+    set_numbers: tuple[int, ...],
     red: bool,
     seal_for: str | None,
 ) -> None:
@@ -136,7 +136,7 @@ def draw_announce(  # noqa: PLR0913 - its options
         prevalent_winds=prevalent_winds,
         dealers=dealers,
         people=people,
-        sets=wished,
+        sets=set_numbers,
         red_fives=red,
         beacon=_beacon(*beacon) if beacon else None,
     )
@@ -176,7 +176,7 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     draw = draws.open_draw(folder)
     if draw is None:
         raise RuleError("no_draw", N_("no draw is open: announce one first"))
-    words = [_asked(person) for person in draw.announcement.people]
+    words = [_prompt_words(person) for person in draw.announcement.people]
     with working("Making and sealing deals"):
         root = draws.make_drawn_deals(folder, words, beacon_value)
     click.echo(f"{amount(draw.announcement.deals, 'deal')} in {folder / 'deals.json'}: sealed.")
@@ -184,9 +184,9 @@ def draw_make(folder: Path, beacon_value: str) -> None:
     click.echo(f"Now make shares of the key: homologue deal shares {folder} --people 5 --needed 3 --output shares")
 
 
-def _asked(person: Contributor) -> str:
+def _prompt_words(person: Contributor) -> str:
     while True:
-        words = _typed(f"Words of {person.name}")
+        words = _prompt_secret(f"Words of {person.name}")
         try:
             check_words(person, words)
         except RuleError as refusal:
@@ -198,7 +198,7 @@ def _asked(person: Contributor) -> str:
 @deal_draw.command("give-up", short_help="Abandon the announced draw; it stays in the list.")
 @options.folder_argument
 @click.option("--reason", required=True, help="Why, for everybody to read.")
-@said_as_json
+@json_lines
 def draw_give_up(folder: Path, reason: str) -> None:
     """Abandon a draw whose words cannot be entered. It stays in draws.json with the reason, and keeps its number.
 
@@ -215,7 +215,7 @@ def draw_give_up(folder: Path, reason: str) -> None:
 
 @click.command("key", short_help="Show the public key for deals that another machine seals.")
 @options.new_folder_argument
-@said_as_json
+@json_lines
 def deal_key(folder: Path) -> None:
     """Show the public part of this folder's key for sealed deals. The key is created if there is none.
 
@@ -232,8 +232,8 @@ def deal_key(folder: Path) -> None:
 
 @click.command("seal", short_help="Encrypt the faces of deals and sets.")
 @options.folder_argument
-@click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if it is another.")
-@said_as_json
+@click.option("--for", "public", metavar="KEY", help="Public key of the scorer's machine, if that is another one.")
+@json_lines
 def deal_seal(folder: Path, public: str | None) -> None:
     """Encrypt the faces in deals.json and sets.json. Print labels first: they need the faces.
 
@@ -258,7 +258,7 @@ def deal_seal(folder: Path, public: str | None) -> None:
 )
 @click.option("--output", type=FOLDER, required=True, help="Folder for the pages (PDF), one per person.")
 @LANGUAGE
-@said_as_json
+@json_lines
 def deal_shares(folder: Path, people: int, needed: int, output: Path, language: str) -> None:
     """Write a page for each person with a share of the key, in words.
 
@@ -274,13 +274,13 @@ def deal_shares(folder: Path, people: int, needed: int, output: Path, language: 
     note_faces_shown(folder, f"key, {people} shares, {needed} needed")
     make_folder(output, PRIVATE_FOLDER)
     _, name = Translator(language), os.fsencode(folder.absolute().name).decode(errors="replace")
-    told = (
-        _("Any {needed} shares together open the deals; this one alone tells nothing.", needed=needed),
+    notes = (
+        _("Any {needed} shares together open the deals; this one alone reveals nothing.", needed=needed),
         _("Keep it to yourself. If you are asked for it: homologue deal recover, typed or scanned."),
     )
     for number, words in enumerate(made, 1):
         title = _("{folder}: share {number} of {people}", folder=name, number=number, people=people)
-        write_private(output / f"share-{number:02}.pdf", words_page(title, told, words, language))
+        write_private(output / f"share-{number:02}.pdf", words_page(title, notes, words, language))
     sealing.note_shares(folder, people, needed)
     say(
         f"{output}: {people} shares, of which {needed} are needed. Print them, hand them out, delete them.",
@@ -298,22 +298,22 @@ def deal_recover(folder: Path) -> None:
     \b
     homologue deal recover my-cup
     """
-    given: list[str] = []
+    shares: list[str] = []
     needed = sealing.FEWEST_NEEDED
-    while len(given) < needed:
-        share = _typed(f"Share {len(given) + 1}")
+    while len(shares) < needed:
+        share = _prompt_secret(f"Share {len(shares) + 1}")
         try:
-            needed = sealing.check_share(share, given)
+            needed = sealing.check_share(share, shares)
         except RuleError as refusal:
             click.echo(str(refusal.text), err=True)
         else:
-            given.append(share)
-    sealing.recover_key(folder, given)
-    opened = _opens(folder)
+            shares.append(share)
+    sealing.recover_key(folder, shares)
+    opened = _count_openable(folder)
     click.echo(f"The key is in {folder / sealing.DEALS_KEY}; {opened} sealed deals open with it.")
 
 
-def _opens(folder: Path) -> int:
+def _count_openable(folder: Path) -> int:
     if not (folder / DEALS).exists():
         return 0
     commitment.refuse_altered_deals(folder)
@@ -325,7 +325,7 @@ def _opens(folder: Path) -> int:
 @click.option("--set", "numbers", metavar="NUMBERS", callback=options.parse_set_numbers, required=True,
               help="Number of the set, or several: 1-8,12.")  # fmt: skip
 @click.option("--output", type=FOLDER, required=True, help="New folder for a sets.json that can be read.")
-@said_as_json
+@json_lines
 def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
     """Write the faces of sealed sets into another folder, for `homologue labels`. Delete it after printing.
 
@@ -355,7 +355,7 @@ def set_open(folder: Path, numbers: tuple[int, ...], output: Path) -> None:
 @click.option(
     "--set", "to", type=click.IntRange(1, LAST_SET), required=True, help="Number of the set that it moves to."
 )
-@said_as_json
+@json_lines
 def deal_move(folder: Path, number: int, to: int) -> None:
     """Move a deal to another tile set, for instance because a set is damaged. Faces and commitment stay the same.
 
@@ -366,8 +366,8 @@ def deal_move(folder: Path, number: int, to: int) -> None:
     """
     sealing.move_deal(folder, number, to)
     text = (
-        f"Deal {number} lies in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
-        "and start a scorer that runs again."
+        f"Deal {number} is now in set {to}. Print its sheet again (homologue deal export {folder} --deal {number}), "
+        "and restart the scorer if it is running."
     )
     # Only a note, not an error: it goes away once the other deal is moved too.
     notes = [f"{code}: {problem}" for code, problem in start_problems(folder) if code == "set_at_two_tables"]

@@ -33,22 +33,22 @@ def certificates_of(event: Path, hosts: Iterable[str | None], *, plain: bool) ->
     if plain:
         say_plain("--plain was given")
         return None
-    known = (event / TLS_FOLDER / CA).exists()
-    if not known and has_started(event):
+    existed = (event / TLS_FOLDER / CA).exists()
+    if not existed and has_started(event):
         say_plain(f"the event began without certificates; to change that: homologue certs new {event}")
         return None
     try:
         made = Certificates.ensure(event, [one for one in hosts if one and one not in ANYWHERE])
     except OSError as error:  # the disk is full, or the authority's key is kept elsewhere
-        if not known:
+        if not existed:
             raise
         click.echo(f"certificates_missing: nothing was renewed: {error}")
         return Certificates.of_event(event)
-    if not known:
-        click.echo(f"Certificates: made in {made.folder}, for this event alone")
-    given = {(one.table, one.device) for one in made.tables()}
+    if not existed:
+        click.echo(f"Certificates: created in {made.folder}, for this event only")
+    issued = {(one.table, one.device) for one in made.tables()}
     for one in () if read_halls(event) else read_devices(event):  # tables of halls do not use the centre's broker
-        if (one.table, one.device) not in given:
+        if (one.table, one.device) not in issued:
             made.issue(one.table, one.key)
     return made
 
@@ -93,21 +93,21 @@ class Logins:
         return replace(scorer, user="desk", password=Credentials.load(self.passwords).password("desk"))
 
 
-class CertificatesFollowed:
+class RevocationSync:
     """Keeps revocations of devices' certificates, and the desk's own certificate, up to date while a scorer runs."""
 
     def __init__(self, certificates: Certificates, admissions: Admissions, desk: DeskServer) -> None:
         self._certificates, self._admissions, self._desk = certificates, admissions, desk
-        self._followed, self._stamp = -1, certificates.stamp
+        self._applied, self._stamp = -1, certificates.stamp
 
-    def look(self) -> None:
+    def sync(self) -> None:
         """Apply the decisions since the last call. A failure is reported once, and does not end the event.
 
         A revoked device may then still be connected, but none of its messages count.
         """
         try:
-            if self._admissions.number != self._followed:
-                self._followed = self._admissions.number
+            if self._admissions.number != self._applied:
+                self._applied = self._admissions.number
                 self._certificates.follow(self._admissions.admits, self._admissions.has_record)
             if self._certificates.stamp != self._stamp:
                 self._stamp = self._certificates.stamp

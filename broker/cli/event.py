@@ -15,7 +15,7 @@ from broker.cli import options
 from broker.cli.deals import deal_new
 from broker.cli.movement import movement_new
 from broker.cli.previous import FIRST, begin_from
-from broker.console import ANY, EXISTING_FILE, AskedOption, amount, json_option, said_as_json, say, wants_json
+from broker.console import ANY, EXISTING_FILE, PromptedOption, amount, json_lines, json_option, say, wants_json
 from broker.errors import RuleError, ScorerError, StoreError, reason
 from broker.event import (
     EVENT,
@@ -72,13 +72,13 @@ def plan_corrections(folder: Path) -> list[Finding]:
     except StoreError as problem:
         return [(problem.code, str(problem))]
     was, now = stored.state.planned.plan, stored.event.plan
-    found = [f"the title: {now.title}, in {folder / EVENT} {was.title}"] if now.title != was.title else []
+    found = [f"the title: {now.title}, but {was.title} in {folder / EVENT}"] if now.title != was.title else []
     for player in stored.event.corrections:
         name, planned = stored.event.name_of(player), stored.state.planned.name_of(player)
-        other = f"{player}: {name}, in {folder / EVENT} {planned}"
+        other = f"{player}: {name}, but {planned} in {folder / EVENT}"
         found.append(other if name != planned else f"{player} ({name}): country, club, numbers or parts of the name")
-    found += [f"who plays: otherwise than in {folder / MOVEMENT}"] if stored.event.version else []
-    found += [f"sessions: others than in {folder / EVENT}"] if now.sessions != was.sessions else []
+    found += [f"who plays: not as in {folder / MOVEMENT}"] if stored.event.version else []
+    found += [f"the sessions: not as in {folder / EVENT}"] if now.sessions != was.sessions else []
     return [(one.code, one.text) for one in (RuleError("plan_corrected", text) for text in found)]
 
 
@@ -105,15 +105,15 @@ def _folder_name() -> str | None:
 @options.new_folder_argument
 @click.option(
     "--name",
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Name (lower-case letters, digits, hyphens)",
     default=_folder_name,
     help="Short name for internal use; cannot be changed later [default: the folder's name].",
 )
-@click.option("--title", cls=AskedOption, prompt="Title", help="Title that people see.")
+@click.option("--title", cls=PromptedOption, prompt="Title", help="Title that people see.")
 @click.option(
     "--profile",
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Rule profile",
     default=DEFAULT_MCR,
     show_default=True,
@@ -123,16 +123,16 @@ def _folder_name() -> str | None:
     "--players",
     "listed",
     type=EXISTING_FILE,
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="CSV file of the players",
     help="CSV file with the columns name, team, ...; see docs/organiser.md.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, MOST_ROUNDS),
-    cls=AskedOption,
+    cls=PromptedOption,
     prompt="Rounds",
-    help="Number of rounds. A round has one deal; with 16 players and 5 rounds it has four.",
+    help="Number of rounds. Each has one deal, or four if 16 players play 5 rounds.",
 )
 @click.option("--deals-per-round", type=click.IntRange(1, 99), help="Deals that each table plays in a round.")
 @click.option("--copies", type=click.IntRange(1, 250), help="Carriers of each deal, in each section [default: 1].")
@@ -140,7 +140,7 @@ def _folder_name() -> str | None:
 @click.option(
     "--halls-by",
     type=click.Choice(HALLS_BY),
-    help="The event is in many places: everybody stays in the hall of their club, or country (docs/halls.md).",
+    help="Play in several halls: everybody stays in the hall of their club, or of their country (docs/halls.md).",
 )
 @click.option("--sections", type=click.IntRange(1, 10), default=1, show_default=True, help="Sections side by side.")
 @click.option(
@@ -150,8 +150,8 @@ def _folder_name() -> str | None:
 @click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts in the final.")
 @click.option("--previous", type=ANY, metavar="SOURCE", help="Begin from these standings: see `event previous`.")
 @click.option("--previous-part", default="", metavar="2/3", help="Part of their IMPs that counts.")
-@click.option("--first", type=FIRST, help="Only the first so many of them are players here.")
-@click.option("--prize", "prizes", multiple=True, help="Prize of the first place, the second ...; may be repeated.")
+@click.option("--first", type=FIRST, help="Only this many of them, from the first place down, play here.")
+@click.option("--prize", "prizes", multiple=True, help="Prize for first place; repeat for second place, and so on.")
 @click.option("--uncompared", is_flag=True, help="Accept that each deal is played at one table only.")
 @click.option(
     "--keying",
@@ -160,7 +160,7 @@ def _folder_name() -> str | None:
     show_default=True,
     help="Key in each paper sheet once, or twice by two people.",
 )
-@click.option("--keep-plays", is_flag=True, help="Tables offer to read the rivers after a play, for replays.")
+@click.option("--keep-plays", is_flag=True, help="Let tables offer to read the rivers after each play, for replays.")
 @click.option(
     "--public-address",
     metavar="https://...",
@@ -208,7 +208,7 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     """
     os.umask(0o077)
     if folder.exists() and any(folder.iterdir()):
-        raise RuleError("folder_taken", f"{folder} is not empty; a new event lies in a new folder")
+        raise RuleError("folder_taken", f"{folder} is not empty; a new event needs a new or empty folder")
     rules = load_rules(profile)
     players = read_players(listed)
     plan, players = begin_from(previous, _plan(name, title, profile, players), players, previous_part, first)
@@ -222,34 +222,34 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     )
     if deals_per_round is not None and copies is None:
         copies = 1
-    wish = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
+    structure = Structure(rounds, sections, final, final_rounds, carry_over)._replace(
         deals_per_round=deals_per_round,
         copies=copies,
         tables=tables,
         hall_of=hall_of_each(players, halls_by) if halls_by else None,
     )
-    wish, alone = _agreed(ctx, plan, wish)
-    plan = replace(plan, uncompared=alone)
+    structure, nobody_compared = _confirm_rounds(ctx, plan, structure)
+    plan = replace(plan, uncompared=nobody_compared)
     with new_folder(folder):
         if halls_by:
-            plan, halls = plan_in_halls(plan, wish, seeded(), lambda: for_seconds(SEARCH_S / 4))
+            plan, halls = plan_in_halls(plan, structure, seeded(), lambda: for_seconds(SEARCH_S / 4))
             write_plan(folder, plan)
             write_halls(folder, halls)
-        elif wish.plain:
+        elif structure.plain:
             write_plan(folder, plan)
             ctx.invoke(
                 movement_new,
-                rounds=wish.rounds,
+                rounds=structure.rounds,
                 event=folder,
                 tables=tables,
                 deals_per_round=deals_per_round,
                 copies=copies,
             )
         else:
-            write_plan(folder, structured_plan(plan, wish, seeded(), lambda: for_seconds(SEARCH_S)))
+            write_plan(folder, structured_plan(plan, structure, seeded(), lambda: for_seconds(SEARCH_S)))
         write_private(folder / PLAYERS, players_csv(players).encode())
-        made = read_plan(folder)
-        last = max(play.deal for play in made.plays)
+        saved = read_plan(folder)
+        last = max(play.deal for play in saved.plays)
         ctx.invoke(
             deal_new,
             folder=folder,
@@ -257,7 +257,7 @@ def event_new(  # noqa: PLR0913 - one parameter per option
             count=last,
             prevalent_winds=DEFAULT_WINDS,
             dealers=SEATS,
-            wished=tuple(make.allot_sets(made.plays)),
+            set_numbers=tuple(make.allot_sets(saved.plays)),
             red=counts_red_fives(rules),
         )
         open_event_key(folder)
@@ -265,31 +265,31 @@ def event_new(  # noqa: PLR0913 - one parameter per option
     _report_findings(ctx, folder)
 
 
-def _agreed(ctx: click.Context, plan: Plan, wish: Structure) -> tuple[Structure, bool]:
+def _confirm_rounds(ctx: click.Context, plan: Plan, structure: Structure) -> tuple[Structure, bool]:
     """Show what the number of rounds means and, if it was prompted for, let the user change it.
 
     Return the structure, and whether nobody is compared. Raises RuleError `nobody_compared` if that was neither
     confirmed at the prompt nor accepted with --uncompared, and as `forecast`.
     """
-    asked, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
+    prompted, minutes = ctx.get_parameter_source("rounds") is ParameterSource.PROMPT, summary.minutes_a_play(plan)
     while True:
-        found = forecast(plan, wish, minutes)
-        click.echo(f"{amount(wish.rounds, 'round')}: {summary.forecast_sentence(found, minutes)}")
-        if found.nobody_compared and not plan.uncompared:
-            text = "each deal would be played at one table only, and nobody compared: take more rounds, or --uncompared"
-            if not asked:
+        outlook = forecast(plan, structure, minutes)
+        click.echo(f"{amount(structure.rounds, 'round')}: {summary.forecast_sentence(outlook, minutes)}")
+        if outlook.nobody_compared and not plan.uncompared:
+            text = "each deal would be played at one table only: choose more rounds, or accept that with --uncompared"
+            if not prompted:
                 raise RuleError("nobody_compared", text)
-            click.echo("Each deal would be played at one table only: nobody is compared.")
-        if not asked or click.confirm("Keep this?", default=not found.nobody_compared):
-            return wish, found.nobody_compared
-        wish = wish._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))
+            click.echo("Each deal would be played at one table only, so nobody would be compared.")
+        if not prompted or click.confirm("Keep this?", default=not outlook.nobody_compared):
+            return structure, outlook.nobody_compared
+        structure = structure._replace(rounds=click.prompt("Rounds", type=click.IntRange(1, MOST_ROUNDS)))
 
 
 def _plan(name: str, title: str, profile: str, players: Sequence[ListedPlayer]) -> Plan:
     listed = [msgspec.to_builtins(one.player) for one in players]
-    said = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
+    fields = {"name": name, "title": title, "profile": profile, "players": listed, "teams": teams_of(players)}
     try:
-        return msgspec.convert(said, Plan)
+        return msgspec.convert(fields, Plan)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
 
@@ -323,12 +323,12 @@ def event_formats(
     \b
     homologue event formats --players 64 --hours 8 --carriers 20
     """
-    have = Resources(players, tables, round(hours * summary.HOUR), carriers, sets, minutes)
-    rows = [one.row() for one in formats(have)]
+    resources = Resources(players, tables, round(hours * summary.HOUR), carriers, sets, minutes)
+    rows = [one.row() for one in formats(resources)]
     if as_json:
         click.echo(json.dumps({"formats": rows}))
         return
-    heads = (
+    headings = (
         "rounds",
         "deals",
         "copies",
@@ -341,7 +341,7 @@ def event_formats(
         "first",
         "half",
     )
-    click.echo("  ".join(heads) + "  strength  50 %  80 %")
+    click.echo("  ".join(headings) + "  strength  50 %  80 %")
     for row in rows:
         cells = (
             row["rounds"],
@@ -356,14 +356,14 @@ def event_formats(
             summary.hours_minutes(row["first_minutes"]),
             f"{row['at_half']} %",
         )
-        told = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, heads, strict=True))
+        columns = "  ".join(str(cell).rjust(len(head)) for cell, head in zip(cells, headings, strict=True))
         goals = "".join(f"{plays:6}" for plays in row["plays_for"].values())
-        click.echo(f"{told}  {row['strength']:6} %{goals}{' *' if row['early'] else ''}")
+        click.echo(f"{columns}  {row['strength']:6} %{goals}{' *' if row['early'] else ''}")
 
 
 @event_group.command("check", short_help="Check whether an event is ready to start.")
 @options.folder_argument
-@json_option("Print one JSON object; the exit code is 0.", given=False)
+@json_option("Print one JSON object; the exit code is 0.", expose_value=False)
 @click.pass_context
 def event_check(ctx: click.Context, folder: Path) -> None:
     """Check players, movement, deals, commitment, sets and profile of an event, and list all problems.
@@ -378,13 +378,13 @@ def _report_findings(ctx: click.Context, folder: Path) -> None:
     found = start_problems(folder)
     plan = None if found else plan_of(folder)
     listed = read_saved_players(folder, plan)
-    noted = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
-    noted += [*deal_notes(folder), *plan_corrections(folder)]
+    notes = [*start_notes(plan, listed), *spelling_notes(listed)] if plan else []
+    notes += [*deal_notes(folder), *plan_corrections(folder)]
     if wants_json():
-        said = {"ready": not found, "problems": _rows(found), "notes": _rows(noted)}
-        click.echo(json.dumps(said, ensure_ascii=False))
+        answer = {"ready": not found, "problems": _rows(found), "notes": _rows(notes)}
+        click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    for code, text in (*found, *noted):
+    for code, text in (*found, *notes):
         click.echo(f"{code}: {text}")
     if found:
         ctx.exit(1)
@@ -399,7 +399,7 @@ def _rows(found: Iterable[Finding]) -> list[dict[str, str]]:
 @event_group.command("import", short_help="Create an event's folder from its JSON document.")
 @click.argument("file", metavar="DOCUMENT", type=EXISTING_FILE)
 @options.new_folder_argument
-@said_as_json
+@json_lines
 def event_import(file: Path, folder: Path) -> None:
     """Recreate an event from its complete JSON document. FOLDER must be new or empty.
 
@@ -419,7 +419,7 @@ def event_import(file: Path, folder: Path) -> None:
 
 @event_group.command("key", short_help="Print the event's public key, creating it if there is none.")
 @options.event_folder_argument
-@said_as_json
+@json_lines
 def event_key(folder: Path) -> None:
     """Print the public key with which tables verify this event's receipts (the setting `event_key` of a table).
 

@@ -20,14 +20,14 @@ from broker.export.archive import BY_NAME, ExportSource, archive
 from broker.export.document import encode_document, event_document
 from broker.export.pmn import event
 from broker.export.pmn.notation import write_records
-from broker.files import deliver
+from broker.files import write_export
 from broker.i18n import N_, Translator
 from broker.people.anchors import anchor_of
 from broker.protocol import Standing
 from broker.rules import Profile, RuleError
 from broker.scorer import StoredEvent, open_stored_event, standing_rows, standings
 from broker.scoring import Ledger, player_standings
-from broker.spreadsheet import encoded
+from broker.spreadsheet import encode_output
 
 LANGUAGE = language_option("printed pages")
 
@@ -45,9 +45,9 @@ def _file(command: F) -> F:
     """Add what all exports share: the options --output and --force, and a spinner."""
 
     @wraps(command)
-    def exporting(*args: Any, output: Path | None, **said: Any) -> None:  # noqa: ANN401 - click's arguments
+    def exporting(*args: Any, output: Path | None, **values: Any) -> None:  # noqa: ANN401 - click's arguments
         with working("Exporting") if output else nullcontext():
-            command(*args, output=output, **said)
+            command(*args, output=output, **values)
 
     output = click.option("--output", type=FILE, help="File to write [default: standard output].")
     return cast("F", output(options.force_option(exporting)))
@@ -86,9 +86,8 @@ def results_(source: Path, output: Path | None, profile: str, *, force: bool, ex
         _say_what_is_left_out(stored, all_of_it=embargoed)
         listed = results.event_result_rows(stored, embargoed=embargoed)
         secret = embargoed and not stored.state.over
-    deliver(
-        encoded(results.results_csv(listed), output, excel=excel), output, source=source, force=force, secret=secret
-    )
+    content = encode_output(results.results_csv(listed), output, excel=excel)
+    write_export(content, output, source=source, force=force, secret=secret)
 
 
 @export.command("plays")
@@ -104,7 +103,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
     stored = open_stored_event(folder)
     _say_what_is_left_out(stored, all_of_it=embargoed)
     secret = embargoed and not stored.state.over
-    deliver(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
+    write_export(results.play_lines(stored, embargoed=embargoed), output, source=folder, force=force, secret=secret)
 
 
 @export.command("standings")
@@ -112,7 +111,7 @@ def plays(folder: Path, output: Path | None, *, force: bool, embargoed: bool) ->
 @_file
 @options.excel_option
 @PROFILE
-@click.option("--teams", is_flag=True, help="The standings of the teams: of an event's folder.")
+@click.option("--teams", is_flag=True, help="For EVENT_FOLDER: export the standings of the teams instead.")
 def standings_(source: Path, output: Path | None, profile: str, *, force: bool, excel: bool, teams: bool) -> None:
     """Export the standings as CSV. They are provisional until the head arbiter has declared them final.
 
@@ -125,7 +124,7 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
         made_from = _source(source)
         _say_provisional(made_from.stored)
         text = BY_NAME["team-standings.csv"].content(made_from).decode()
-        deliver(encoded(text, output, excel=excel), output, source=source, force=force)
+        write_export(encode_output(text, output, excel=excel), output, source=source, force=force)
         return
     if not source.is_dir():
         rules = load_profile(profile)
@@ -135,23 +134,23 @@ def standings_(source: Path, output: Path | None, profile: str, *, force: bool, 
         _say_provisional(stored)
         ranked, event = tuple(stored.state.snapshot().standings), stored.event
     text = standings.standings_csv(ranked, event.origin_of if event else standings.no_origin)
-    deliver(encoded(text, output, excel=excel), output, source=source, force=force)
+    write_export(encode_output(text, output, excel=excel), output, source=source, force=force)
 
 
-@export.command("next-event")
+@export.command("next-event", short_help="Export what the next event begins from as CSV.")
 @FOLDER
 @_file
 @options.excel_option
 def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) -> None:
     """Export what the next event begins from as CSV: the final standings with their players, teams and numbers.
 
-    `homologue event previous` and the desk's page Set-up take the list as it is.
+    `homologue event previous` and the desk's page Set-up accept the file as it is.
 
     \b
     homologue export next-event my-event --output next-event.csv
     """
     text = BY_NAME["next-event.csv"].content(_source(folder)).decode()
-    deliver(encoded(text, output, excel=excel), output, source=folder, force=force)
+    write_export(encode_output(text, output, excel=excel), output, source=folder, force=force)
 
 
 @export.command("ema")
@@ -163,7 +162,7 @@ def next_event_(folder: Path, output: Path | None, *, force: bool, excel: bool) 
     type=EXISTING_FILE,
     help="CSV file with the columns id, ema, last_name, first_name, country [default: the event's players.csv].",
 )
-@click.option("--provisional", is_flag=True, help="Export even though the standings are not final.")
+@click.option("--provisional", is_flag=True, help="Export even if the standings are not final.")
 def ema_(
     folder: Path, output: Path | None, players: Path | None, *, force: bool, excel: bool, provisional: bool
 ) -> None:
@@ -174,15 +173,15 @@ def ema_(
     """
     stored = open_stored_event(folder)
     if not provisional and not stored.final:
-        raise RuleError("not_final", f"{_missing(stored)}; --provisional reports what there is")
+        raise RuleError("not_final", f"{_why_provisional(stored)}; --provisional exports them as they are")
     known = ema.read_entrants(players) if players else ema.entrants_of(folder, stored.event)
     made = ema.ema_report(stored, known)
     if made.without_number:
         click.echo(f"without an EMA number: {', '.join(made.without_number)}", err=True)
-    deliver(encoded(made.text, output, excel=excel), output, source=folder, force=force)
+    write_export(encode_output(made.text, output, excel=excel), output, source=folder, force=force)
 
 
-@export.command("certificates")
+@export.command("certificates", short_help="Export a certificate for each player, or team, as PDF.")
 @FOLDER
 @_file
 @language_option("the certificates")
@@ -195,7 +194,7 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
     homologue export certificates my-event --language fr --output certificates.pdf
     """
     source = _source(folder, language)
-    deliver(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
+    write_export(BY_NAME["certificates.pdf"].content(source), output, source=folder, force=force)
     say_unprintable(source.stored.event)
 
 
@@ -206,13 +205,13 @@ def certificates_(folder: Path, output: Path | None, language: str, *, force: bo
 def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a booklet for players to take home as PDF, once the standings are declared final.
 
-    One page per deal: the four walls in the order of drawing, all plays, and what is worth talking about.
+    One page per deal: the four walls in the order of drawing, all plays, and the highlights.
 
     \b
     homologue export booklet my-event --language fr --output booklet.pdf
     """
     source = _source(folder, language, anchor=anchor_of(folder))
-    deliver(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
+    write_export(BY_NAME["booklet.pdf"].content(source), output, source=folder, force=force)
     say_unprintable(source.stored.event)
 
 
@@ -223,13 +222,13 @@ def booklet_(folder: Path, output: Path | None, language: str, *, force: bool) -
 def replay_(folder: Path, output: Path | None, language: str, *, force: bool) -> None:
     """Export a page that replays plays in a browser, once the standings are declared final.
 
-    All tables of a deal side by side, after the same turn: plays of simulated players, and those that `homologue record
-    rivers` has found.
+    It shows all tables of a deal side by side, turn by turn: plays of simulated players, and plays that `homologue
+    record rivers` has reconstructed.
 
     \b
     homologue export replay my-event --language fr --output replay.html
     """
-    deliver(BY_NAME["replay.html"].content(_source(folder, language)), output, source=folder, force=force)
+    write_export(BY_NAME["replay.html"].content(_source(folder, language)), output, source=folder, force=force)
 
 
 @export.command("pmn")
@@ -252,7 +251,7 @@ def pmn(folder: Path, output: Path | None, *, force: bool, embargoed: bool, with
     if with_deals:
         note_faces_shown(folder, "export pmn")
     text = write_records(listed, event.pmn_notes(stored, embargoed=embargoed))
-    deliver(text, output, source=folder, force=force, secret=secret)
+    write_export(text, output, source=folder, force=force, secret=secret)
 
 
 @export.command("pdf")
@@ -271,7 +270,7 @@ def pdf_(which: str, folder: Path, language: str, output: Path | None, *, force:
     source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
     _say_what_is_left_out(source.stored, all_of_it=embargoed or which == "standings")
     secret = embargoed and not source.stored.state.over
-    deliver(BY_NAME[f"{which}.pdf"].content(source), output, source=folder, force=force, secret=secret)
+    write_export(BY_NAME[f"{which}.pdf"].content(source), output, source=folder, force=force, secret=secret)
     say_unprintable(source.stored.event)
 
 
@@ -295,10 +294,10 @@ def json_(folder: Path, output: Path | None, *, force: bool, embargoed: bool, wh
     content = encode_document(event_document(folder, stored, whole=whole, embargoed=embargoed))
     if whole:
         note_faces_shown(folder, "export json")
-    deliver(content, output, source=folder, force=force, secret=secret)
+    write_export(content, output, source=folder, force=force, secret=secret)
 
 
-@export.command("all")
+@export.command("all", short_help="Export everything as one ZIP archive.")
 @FOLDER
 @_file
 @EMBARGOED
@@ -312,7 +311,7 @@ def all_(folder: Path, language: str, output: Path | None, *, force: bool, embar
     source = _source(folder, language, anchor=anchor_of(folder), embargoed=embargoed)
     _say_what_is_left_out(source.stored, all_of_it=embargoed)
     secret = embargoed and not source.stored.state.over
-    deliver(archive(source), output, source=folder, force=force, secret=secret)
+    write_export(archive(source), output, source=folder, force=force, secret=secret)
     say_unprintable(source.stored.event)
 
 
@@ -322,7 +321,7 @@ def _source(folder: Path, language: str = "en", *, anchor: str = "", embargoed: 
     return ExportSource(folder, open_stored_event(folder), Translator(language), now, embargoed, anchor=anchor)
 
 
-def _missing(stored: StoredEvent) -> str:
+def _why_provisional(stored: StoredEvent) -> str:
     """Return what provisional standings still wait for."""
     if not stored.state.over:
         return f"{stored.state.plays_in} of {len(stored.event.plan.plays)} plays have their result"
@@ -333,7 +332,7 @@ def _missing(stored: StoredEvent) -> str:
 
 def _say_provisional(stored: StoredEvent) -> None:
     if not stored.final:
-        click.echo(f"provisional: {_missing(stored)}", err=True)
+        click.echo(f"provisional: {_why_provisional(stored)}", err=True)
 
 
 def _say_what_is_left_out(stored: StoredEvent, *, all_of_it: bool) -> None:
@@ -341,7 +340,7 @@ def _say_what_is_left_out(stored: StoredEvent, *, all_of_it: bool) -> None:
     hidden = sorted({play.deal for _, play in stored.counted(embargoed=True) if stored.embargoed(play.deal)})
     if hidden and not all_of_it:
         deals = ", ".join(map(str, hidden))
-        click.echo(f"left out until every table has played them: deals {deals} (--embargoed has them)", err=True)
+        click.echo(f"left out until every table has played them: deals {deals} (--embargoed includes them)", err=True)
 
 
 STANDARD_INPUT = Path("-")
@@ -356,10 +355,10 @@ def read_played_lines(source: Path, profile: Profile) -> Plays:
 
 
 def _lines(source: Path) -> Iterator[tuple[int, str]]:
-    return input_lines() if source == STANDARD_INPUT else _of_file(source)
+    return input_lines() if source == STANDARD_INPUT else _file_lines(source)
 
 
-def _of_file(source: Path) -> Iterator[tuple[int, str]]:
+def _file_lines(source: Path) -> Iterator[tuple[int, str]]:
     try:
         with source.open("rb") as file:
             yield from read_lines(file)

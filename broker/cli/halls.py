@@ -16,7 +16,7 @@ from broker.cli import options
 from broker.cli.encryption import Logins
 from broker.cli.scorer import CREDENTIALS, MQTT_PORT, scorer
 from broker.cli.standby import SharedBroker
-from broker.console import EXISTING_FOLDER, FOLDER, json_option, said_as_json, say
+from broker.console import EXISTING_FOLDER, FOLDER, json_lines, json_option, say
 from broker.daemon import stop_on_signals
 from broker.event import (
     HALLS,
@@ -59,15 +59,15 @@ COPIED: Final = (PLAYERS, PROFILE, PROFILES, COMMITMENT)
 """Files and folders that are copied from the centre's folder to a hall's."""
 
 
-def _centre(*, nodes: int, node: int | None, event: Path, **asked: Any) -> None:  # noqa: ANN401 - the options of the scorer
+def _centre(*, nodes: int, node: int | None, event: Path, **scorer_options: Any) -> None:  # noqa: ANN401 - the options of the scorer
     """Run the scorer of an event with halls or, in a folder without the event, only one node of its broker."""
     _halls_of(event)
     if node is None and (event / NODES).exists():
-        raise click.UsageError(f"--node says which of those in {NODES} this machine runs")
+        raise click.UsageError(f"--node is missing: the number of the node in {NODES} that this machine runs")
     if node and not (event / EVENT).exists():
-        run_node_alone(event, node, asked["host"])
+        run_node_alone(event, node, scorer_options["host"])
     elif scorer.callback is not None:
-        scorer.callback(event=event, nodes=nodes, node=node, **asked)
+        scorer.callback(event=event, nodes=nodes, node=node, **scorer_options)
 
 
 centre = click.Command(
@@ -123,8 +123,8 @@ def hall() -> None:
     help="HOST or HOST:PORT at which halls reach the centre's broker; once for each node [default: nodes.toml's].",
 )
 @click.option("--only", "names", multiple=True, help="Only this hall, such as one that joins late; may be repeated.")
-@click.option("--plain", is_flag=True, help="The centre runs without TLS, with --plain.")
-@said_as_json
+@click.option("--plain", is_flag=True, help="For a centre that runs without TLS (--plain).")
+@json_lines
 def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[str, ...], *, plain: bool) -> None:
     """Write the folder of each hall in `halls.toml`: its plan, the deals, and its identity at the centre.
 
@@ -151,7 +151,7 @@ def split(folder: Path, target: Path, addresses: tuple[str, ...], names: tuple[s
     for one in halls:
         place = target / one.name
         save_event(place, plan_of_hall(read_plan(folder), one), read_deals(folder), read_registry(folder))
-        _copy(folder, place)
+        _copy_shared(folder, place)
         write_centre(place, CentreAddress(one.name, one.title, brokers, key))
         if certificates:
             write_private(place / IDENTITY_FILE, certificates.issue_hall(one.name))
@@ -169,8 +169,8 @@ def _with_ports(addresses: tuple[str, ...]) -> tuple[str, ...]:
 @hall.command("nodes", short_help="Distribute the nodes of the centre's broker over several machines.")
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder in which each machine gets a folder.")
-@click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; 3 or 5 times.")
-@said_as_json
+@click.option("--address", "addresses", multiple=True, required=True, help="HOST or HOST:PORT of a node; give 3 or 5.")
+@json_lines
 def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
     """Set on which machines the nodes of the centre's broker run, in order of their numbers.
 
@@ -183,11 +183,11 @@ def nodes(folder: Path, target: Path, addresses: tuple[str, ...]) -> None:
     homologue centre nodes/c.example.org --node 3 --host 0.0.0.0
     """
     _halls_of(folder)
-    for place in hand_over_nodes(folder, open_event(folder).name, _with_ports(addresses), target):
+    for place in write_node_folders(folder, open_event(folder).name, _with_ports(addresses), target):
         say(f"for {place.name}: {place}", node=place.name, folder=place)
 
 
-def _copy(folder: Path, place: Path) -> None:
+def _copy_shared(folder: Path, place: Path) -> None:
     for name in COPIED:
         if (folder / name).is_dir():
             shutil.copytree(folder / name, place / name, dirs_exist_ok=True)
@@ -215,45 +215,45 @@ def list_halls(folder: Path, *, as_json: bool) -> None:
 @hall.command("revoke", short_help="Stop accepting messages from a hall.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
-@said_as_json
+@json_lines
 def revoke(folder: Path, name: str) -> None:
     """Stop accepting messages from a hall, for instance because its machine was stolen. What it has sent stays.
 
-    A running centre disconnects it at once. `homologue hall admit` readmits it. Where the centre has several
-    machines, do it on each of them.
+    A running centre disconnects it at once. `homologue hall admit` readmits it. If the centre has several machines,
+    run this on each of them.
 
     \b
     homologue hall revoke world-cup paris
     """
-    _set(folder, name, revoked=True)
-    say(f"{name}: the centre takes nothing more from it", hall=name)
-    _say_where_else(folder)
+    _set_revoked(folder, name, revoked=True)
+    say(f"{name}: the centre no longer accepts messages from it", hall=name)
+    _name_other_machines(folder)
 
 
 @hall.command("admit", short_help="Accept messages from a revoked hall again.")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("name")
-@said_as_json
+@json_lines
 def admit(folder: Path, name: str) -> None:
     """Accept messages again from a hall that was revoked; it sends what it has stored since.
 
-    Where the centre has several machines, do it on each of them.
+    If the centre has several machines, run this on each of them.
 
     \b
     homologue hall admit world-cup paris
     """
-    _set(folder, name, revoked=False)
-    say(f"{name}: the centre takes from it again", hall=name)
-    _say_where_else(folder)
+    _set_revoked(folder, name, revoked=False)
+    say(f"{name}: the centre accepts messages from it again", hall=name)
+    _name_other_machines(folder)
 
 
-def _set(folder: Path, name: str, *, revoked: bool) -> None:
+def _set_revoked(folder: Path, name: str, *, revoked: bool) -> None:
     with locked(folder):  # if two halls are revoked at the same time, both changes must persist
         halls = _halls_of(folder, name)
         write_halls(folder, [replace(one, revoked=revoked) if one.name == name else one for one in halls])
 
 
-def _say_where_else(folder: Path) -> None:
+def _name_other_machines(folder: Path) -> None:
     """Say on which machines to repeat the change: each node admits halls according to its own file."""
     if nodes := read_nodes(folder):
         machines = ", ".join(nodes.hosts)
@@ -309,8 +309,8 @@ class OneNode:
         self._names = nodes.nodes
         self._node = running.enter_context(make_node(folder, number, host, logins.certificates))
         self.host, self.port = nodes.hosts[number - 1], self._node.port
-        told = N_("Halls are connected through {count} nodes on as many machines.", count=len(self._names))
-        started = logins.scorer(self._node.host, self.port), lambda: None, told
+        text = N_("Halls are connected through {count} nodes on as many machines.", count=len(self._names))
+        started = logins.scorer(self._node.host, self.port), lambda: None, text
         self.broker = SharedBroker(started, self._node.lets_in)
         click.echo(f"Broker: node {number} of {len(self._names)}, port {self.port}")
 
@@ -319,15 +319,15 @@ class OneNode:
         while not stop.is_set():
             if self._node.lets_in():
                 return True
-            self.look(lambda news: click.echo(news.text))
+            self.report_news(lambda news: click.echo(news.text))
             stop.wait(POLL_S)
         return False
 
-    def look(self, tell: Callable[[Concern], None]) -> None:
+    def report_news(self, report: Callable[[Concern], None]) -> None:
         """Report nodes that were lost or have come back."""
         while not self._node.news.empty():
             number, there = self._node.news.get()
-            tell(node_concern(number, self._names[number - 1], there=there))
+            report(node_concern(number, self._names[number - 1], there=there))
 
 
 def node_concern(number: int, node: str, *, there: bool) -> Concern:
@@ -344,7 +344,7 @@ def run_node_alone(folder: Path, number: int, host: str) -> None:
         stop.wait()
 
 
-def hand_over_nodes(folder: Path, event: str, places: tuple[str, ...], target: Path) -> list[Path]:
+def write_node_folders(folder: Path, event: str, places: tuple[str, ...], target: Path) -> list[Path]:
     """Write `nodes.toml`, and for each machine except the first a folder with all that a node alone needs.
 
     Raises RuleError, BrokerError.

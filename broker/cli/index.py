@@ -67,8 +67,8 @@ def command_at(path: str) -> click.Command | None:
 
 
 def _param(about: Described) -> click.Parameter:
-    more = {**about}
-    choices, path = more.pop("choices", ()), more.pop("path", "")
+    fields = {**about}
+    choices, path = fields.pop("choices", ()), fields.pop("path", "")
     kind = click.Choice(choices) if choices else click.Path(file_okay=path == "file") if path else None
-    made = click.Option if about["param_decls"][0].startswith("-") else click.Argument
-    return made(type=kind, **more)
+    param_class = click.Option if about["param_decls"][0].startswith("-") else click.Argument
+    return param_class(type=kind, **fields)

@@ -19,7 +19,7 @@ from typing import Final, Literal
 import click
 
 from broker.cli.card import prepare_card
-from broker.console import EXISTING_FOLDER, FOLDER, CommandError, said_as_json, say
+from broker.console import EXISTING_FOLDER, FOLDER, CommandError, json_lines, say
 from broker.errors import reason
 from broker.files import write_file
 
@@ -89,7 +89,7 @@ class InstallStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class InstallOptions:
     """The options of `install` beside the role."""
 
     hostname: str | None = None
@@ -98,7 +98,7 @@ class Wishes:
     read_only: bool = False
 
 
-def options(command: Callable[..., None]) -> Callable[..., None]:
+def role_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the argument and options that `install` and `uninstall` share."""
     command = click.option("--root", type=FOLDER, default="/", help="Root folder of the machine.")(command)
     command = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")(command)
@@ -106,24 +106,24 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(short_help="Set this machine up as a table or as the scorer.")
-@options
-@click.option("--hostname", help="Name of this machine in the network: table-3.")
+@role_options
+@click.option("--hostname", help="Name of this machine on the network, such as table-3.")
 @click.option("--scorer", help="Table: name or address of the scorer, from which it takes the time.")
 @click.option("--locked", is_flag=True, help="Table: disable console, keyboard shortcuts and USB sticks.")
 @click.option("--read-only", is_flag=True, help=f"Table: mount the card read-only, except for a partition {DATA}.")
 @click.option(
     "--card",
     type=EXISTING_FOLDER,
-    help="Not this machine: the boot partition of a card, which installs itself when it is first started.",
+    help="Prepare this boot partition of a card instead, so that its machine installs itself at its first start.",
 )
 @click.option(
     "--packages",
     type=EXISTING_FOLDER,
-    help="With --card: the folder with the packages for it.  [default: build/deb]",
+    help="With --card: folder of the packages to install [default: build/deb].",
 )
-@said_as_json
+@json_lines
 def install(
-    role: Role, root: Path, card: Path | None, packages: Path | None, *, dry_run: bool, **wishes: str | bool | None
+    role: Role, root: Path, card: Path | None, packages: Path | None, *, dry_run: bool, **values: str | bool | None
 ) -> None:
     """Set this machine up as a table or as the scorer. The Debian packages do this themselves.
 
@@ -134,49 +134,49 @@ def install(
     into the reader, and name its boot partition. At its first start, with a network, it installs the packages, and a
     table then asks for its pairing code.
     """
-    asked = Wishes(**wishes)  # type: ignore[arg-type]  # click has given each its type
-    if asked.hostname is not None and not HOSTNAME.fullmatch(asked.hostname):
+    options = InstallOptions(**values)  # type: ignore[arg-type]  # click has given each its type
+    if options.hostname is not None and not HOSTNAME.fullmatch(options.hostname):
         raise click.UsageError("--hostname: lower-case letters, digits and -")
-    if role == "scorer" and (asked.scorer or asked.locked or asked.read_only):
+    if role == "scorer" and (options.scorer or options.locked or options.read_only):
         raise click.UsageError("--scorer, --locked and --read-only are for tables")
     if card is not None:
-        _prepare(card, role, packages or Path("build/deb"), asked, dry_run=dry_run)
+        _prepare(card, role, packages or Path("build/deb"), options, dry_run=dry_run)
         return
     if packages is not None:
-        raise click.UsageError("--packages goes with --card")
-    _take([*steps(role, root, asked)], root, dry_run=dry_run)
+        raise click.UsageError("--packages needs --card")
+    _run_steps([*steps(role, root, options)], root, dry_run=dry_run)
 
 
 @click.command(short_help="Remove what `install` set up; data is kept.")
-@options
-@said_as_json
+@role_options
+@json_lines
 def uninstall(role: Role, root: Path, *, dry_run: bool) -> None:
     """Remove what `homologue install` has set up for this role.
 
     Journals, events, keys and /etc/homologue stay, as do the users who own them.
     """
-    _take([*removals(role, root)], root, dry_run=dry_run)
+    _run_steps([*removals(role, root)], root, dry_run=dry_run)
 
 
-def _prepare(card: Path, role: Role, packages: Path, asked: Wishes, *, dry_run: bool) -> None:
+def _prepare(card: Path, role: Role, packages: Path, options: InstallOptions, *, dry_run: bool) -> None:
     """Prepare the card of another machine, and report what was put on it."""
-    if asked.read_only:
-        raise click.UsageError("--read-only needs a partition of its own: do it on the machine, once it is installed")
-    named = (("--hostname", asked.hostname), ("--scorer", asked.scorer))
-    options = [word for option, value in named if value for word in (option, value)]
+    if options.read_only:
+        raise click.UsageError("--read-only needs a partition of its own: use it on the machine, once it is installed")
+    named = (("--hostname", options.hostname), ("--scorer", options.scorer))
+    words = [word for option, value in named if value for word in (option, value)]
     try:
-        chosen = prepare_card(
-            card, role, packages, [*options, *(["--locked"] if asked.locked else [])], dry_run=dry_run
+        prepared = prepare_card(
+            card, role, packages, [*words, *(["--locked"] if options.locked else [])], dry_run=dry_run
         )
     except OSError as error:
         raise CommandError("card_unwritten", f"{error.filename or card}: {reason(error)}") from error
-    for file in chosen:
+    for file in prepared:
         say(f"put {file.name} on the card", package=file.name)
     if not dry_run:
         say("Ready: the machine installs itself when it is first started from this card.", card=str(card))
 
 
-def _take(found: list[InstallStep], root: Path, *, dry_run: bool) -> None:
+def _run_steps(found: list[InstallStep], root: Path, *, dry_run: bool) -> None:
     """Take the steps that are not done yet, and report them."""
     changed = False
     for step in found:
@@ -205,7 +205,7 @@ def _is_running(root: Path) -> bool:
 # ---- steps --------------------------------------------------------------------------------------
 
 
-def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
+def steps(role: Role, root: Path, options: InstallOptions) -> Iterator[InstallStep]:
     """Return the steps that set up such a machine, in order."""
     for name, place in FILES[role].items():
         yield _file(root / place, material(name))
@@ -218,9 +218,9 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
         yield InstallStep(f"write {config}", config.exists, lambda: _write(config, material("table.toml")))
         yield from _enabled(root, INSTANCE)
         yield from _lights(root)
-        if asked.locked:
+        if options.locked:
             yield from _lock(root)
-        if asked.read_only:
+        if options.read_only:
             yield from _protect_card(root)
     else:
         folder = root / "etc/homologue"
@@ -228,10 +228,10 @@ def steps(role: Role, root: Path, asked: Wishes) -> Iterator[InstallStep]:
         yield from _enabled(root, LIMITS)
         yield _file(root / TIME, "# Tables take their time from here, in a hall without a network of its own as well.\n"
                     "allow\nlocal stratum 10\n")  # fmt: skip
-    if asked.scorer:
-        yield _file(root / TIME, f"server {asked.scorer} iburst prefer\n")
-    if asked.hostname:
-        yield from _named(root, asked.hostname)
+    if options.scorer:
+        yield _file(root / TIME, f"server {options.scorer} iburst prefer\n")
+    if options.hostname:
+        yield from _name_machine(root, options.hostname)
 
 
 def removals(role: Role, root: Path) -> Iterator[InstallStep]:
@@ -301,13 +301,15 @@ def _lights(root: Path) -> Iterator[InstallStep]:
     """Switch off the light on the board of a Pi."""
     for config in (root / "boot/firmware/config.txt", root / "boot/config.txt"):
         if (text := _read(config)) is not None and not config.is_symlink():
-            yield _dark(config, text)
+            yield _light_off(config, text)
             return
 
 
-def _dark(config: Path, text: str) -> InstallStep:
-    dark = f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"
-    return InstallStep(f"add {LIGHTS} to {config}", lambda: LIGHTS in text.splitlines(), lambda: _write(config, dark))
+def _light_off(config: Path, text: str) -> InstallStep:
+    content = f"{text.rstrip()}\n\n[all]\n{LIGHTS}\n"
+    return InstallStep(
+        f"add {LIGHTS} to {config}", lambda: LIGHTS in text.splitlines(), lambda: _write(config, content)
+    )
 
 
 def _lock(root: Path) -> Iterator[InstallStep]:
@@ -339,7 +341,7 @@ def _protect_card(root: Path) -> Iterator[InstallStep]:
     yield _file(root / "etc/overlayroot.local.conf", 'overlayroot="tmpfs:recurse=0"\n')
 
 
-def _named(root: Path, name: str) -> Iterator[InstallStep]:
+def _name_machine(root: Path, name: str) -> Iterator[InstallStep]:
     """Set the machine's name, including the entry in /etc/hosts."""
     yield _file(root / "etc/hostname", f"{name}\n")
     hosts = root / "etc/hosts"

@@ -11,9 +11,9 @@ import click
 
 from broker.cli import options
 from broker.cli.players import player_named
-from broker.console import EXISTING, FILE, amount, language_option, said_as_object, say, working
+from broker.console import EXISTING, FILE, amount, json_object, language_option, say, working
 from broker.export.document import read_document, restore_event
-from broker.files import deliver
+from broker.files import write_export
 from broker.i18n import N_, name_key
 from broker.rules import RuleError
 from broker.scorer import Snapshot, open_part, open_stored_event
@@ -25,7 +25,7 @@ from broker.web.results.luck import RatedPlayer, rating_page
 @click.command("luck", short_help="Show how much of an event's standings is strength, and how much luck.")
 @options.folder_argument
 @click.option("--than", metavar="PLAYER", help="Compare everybody with this player [default: with the next].")
-@said_as_object
+@json_object
 def event_luck(folder: Path, *, than: str | None) -> None:
     """Show how much of an event's results is strength, and how much luck. No ranking uses this.
 
@@ -47,8 +47,8 @@ def event_luck(folder: Path, *, than: str | None) -> None:
     other = player_named(snapshot.event, than) if than else None
     if other is not None and other not in found.number:
         raise RuleError("nobody_of_event", N_("{who} is not in this event", who=other))
-    told = _luck_answer(snapshot, found, other)
-    say("\n".join(_luck_lines(told)), **told)
+    answer = _luck_answer(snapshot, found, other)
+    say("\n".join(_luck_lines(answer)), **answer)
 
 
 def _luck_answer(snapshot: Snapshot, found: EventStrength, than: str | None) -> dict[str, Any]:
@@ -76,17 +76,17 @@ def _luck_answer(snapshot: Snapshot, found: EventStrength, than: str | None) -> 
     }
 
 
-def _luck_lines(told: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{amount(told['plays'], 'play')} of {amount(told['deals'], 'deal')}, {told['plays_each']:.1f} each"
-    yield f"Strength in the standings: {_percent(told['reliability'])}"
-    for goal, plays in told["plays_for"].items():
+def _luck_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{amount(answer['plays'], 'play')} of {amount(answer['deals'], 'deal')}, {answer['plays_each']:.1f} each"
+    yield f"Strength in the standings: {_percent(answer['reliability'])}"
+    for goal, plays in answer["plays_for"].items():
         counts = Interval(**{name: None if count is None else round(count) for name, count in plays.items()})
         yield f"Plays each for {goal} %: {_count(counts.estimate)} ({_count(counts.low)} to {_count(counts.high)})"
     yield "Where the points of a play come from:"
-    for part, share in told["shares"].items():
+    for part, share in answer["shares"].items():
         yield f"  {part:9}  {_percent(share)}"
     yield " place     IMP  strength, IMPs per play  stronger"
-    for one in told["players"]:
+    for one in answer["players"]:
         strength, stronger = Interval(**one["strength"]), one["stronger"]
         ahead = "-" if stronger is None else f"{100 * stronger:.0f} %"
         interval = f"{strength.estimate:+.1f} ({strength.low:+.1f} to {strength.high:+.1f})"
@@ -117,7 +117,7 @@ class RatedEvent(NamedTuple):
 @click.option("--page", type=FILE, help="Write an HTML page instead.")
 @language_option("the page")
 @options.force_option
-@said_as_object
+@json_object
 def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, force: bool) -> None:
     """Rate players over several events: folders, or documents written by `homologue export json --whole`.
 
@@ -138,7 +138,7 @@ def event_rating(events: tuple[Path, ...], *, page: Path | None, language: str, 
     rows, names = _rated_players(rated, found), [one.name for one in rated]
     if page is not None:
         titles = [one.title for one in rated]
-        deliver(rating_page(translators()[language], titles, found, rows), page, source=None, force=force)
+        write_export(rating_page(translators()[language], titles, found, rows), page, source=None, force=force)
     else:
         say("\n".join(_rating_lines(len(names), found, rows)), **_rating_answer(names, found, rows))
 

@@ -43,7 +43,7 @@ MOVED: Final[Mapping[str, str]] = {
 """Command names until 0.1, and their current paths. The old names will be removed in the release after next."""
 
 
-BROUGHT_BY: Final[Mapping[str, str]] = {"table": "pygame", "scorer": "sqlalchemy"}
+PART_LIBRARIES: Final[Mapping[str, str]] = {"table": "pygame", "scorer": "sqlalchemy"}
 """For each optional part of Homologue, a library that is installed only with that part."""
 
 
@@ -59,8 +59,8 @@ def load_command(path: str) -> click.Command | None:
         return None
     (point,) = found
     for part in point.extras:  # check now: a command may import its libraries only when it runs
-        if not _is_there(part):
-            raise _part_missing(point, ModuleNotFoundError(f"No module named {BROUGHT_BY[part]!r}"))
+        if not _is_installed(part):
+            raise _part_missing(point, ModuleNotFoundError(f"No module named {PART_LIBRARIES[part]!r}"))
     collecting = gc.isenabled()
     gc.disable()  # imports leave no garbage, and looking for it took an eighth of a scorer's start-up time
     try:
@@ -71,8 +71,8 @@ def load_command(path: str) -> click.Command | None:
         if collecting:
             gc.enable()
     if not isinstance(command, click.Command):
-        raise TypeError(f"{point.value} is no command")
-    return _with_rooms_of_others(path, command) if isinstance(command, click.Group) else command
+        raise TypeError(f"{point.value} is not a command")
+    return _with_other_rooms(path, command) if isinstance(command, click.Group) else command
 
 
 def _part_missing(point: EntryPoint, error: ModuleNotFoundError) -> Exception:
@@ -92,7 +92,7 @@ def listed(names: Iterable[str], path: str = "") -> Iterator[tuple[str, click.Co
     """Return the commands of a group that this machine can run, for its help: a table may lack the scorer's part."""
     for name in names:
         whole = f"{path}.{name}".strip(".")
-        if all(map(_is_there, _parts_of(whole))) and (command := command_at(whole.replace(".", " "))):
+        if all(map(_is_installed, _parts_of(whole))) and (command := command_at(whole.replace(".", " "))):
             yield name, command
 
 
@@ -103,14 +103,14 @@ def _parts_of(path: str) -> set[str]:
 
 
 @cache
-def _is_there(part: str) -> bool:
+def _is_installed(part: str) -> bool:
     """Return whether a part of Homologue is installed."""
     with suppress(ModuleNotFoundError):
-        return find_spec(BROUGHT_BY[part]) is not None
+        return find_spec(PART_LIBRARIES[part]) is not None
     return False
 
 
-def _with_rooms_of_others(path: str, group: click.Group) -> click.Group:
+def _with_other_rooms(path: str, group: click.Group) -> click.Group:
     """Return a group extended with the commands that other packages register for it."""
     names = [name for name in _children(path) if name not in group.commands]
     return RoomGroup(path, group) if names else group
@@ -189,9 +189,9 @@ class Homologue(click.Group):
 
 def sections() -> dict[str, list[str]]:
     """Return the names of all commands, by section."""
-    there, (*_, last) = _children(""), SECTIONS
-    found = {title: [name for name in names if name in there] for title, names in SECTIONS.items()}
-    found[last] += [name for name in there if not any(name in names for names in found.values())]
+    available, (*_, last) = _children(""), SECTIONS
+    found = {title: [name for name in names if name in available] for title, names in SECTIONS.items()}
+    found[last] += [name for name in available if not any(name in names for names in found.values())]
     return found
 
 

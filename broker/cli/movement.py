@@ -15,7 +15,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.rules_input import error_answer
-from broker.console import EXISTING, FILE, amount, json_option, said_as_json, say, watched
+from broker.console import EXISTING, FILE, amount, json_lines, json_option, say, shows_progress
 from broker.event import MOVEMENT
 from broker.event.movement import (
     STEPS_AT_ONCE,
@@ -38,9 +38,9 @@ from broker.event.movement import (
     usual_order,
 )
 from broker.event.structure import seeded
-from broker.files import deliver, may_write
+from broker.files import refuse_unwritable, write_export
 from broker.rules import RuleError
-from broker.spreadsheet import encoded
+from broker.spreadsheet import encode_output
 
 log = logging.getLogger("homologue.movement")
 
@@ -106,13 +106,13 @@ def refusals_reported(*, as_json: bool) -> Iterator[None]:
 
 
 @contextmanager
-def search_limits(wanted: SearchOptions) -> Iterator[KeepSearching]:
+def search_limits(settings: SearchOptions) -> Iterator[KeepSearching]:
     """Return a function that says whether to continue, by time or by steps, until Ctrl-C. It also reports progress.
 
     An output file that may not be written is refused before the search.
     """
-    if wanted.output:
-        may_write(wanted.output, source=None, force=wanted.force)
+    if settings.output:
+        refuse_unwritable(settings.output, source=None, force=settings.force)
     stopped: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -120,61 +120,57 @@ def search_limits(wanted: SearchOptions) -> Iterator[KeepSearching]:
 
     before = signal.signal(signal.SIGINT, stop)
     try:
-        yield _clock(wanted, stopped)
+        yield _search_limit(settings, stopped)
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _clock(wanted: SearchOptions, stopped: Sequence[int]) -> KeepSearching:
-    start = told = time.monotonic()
+def _search_limit(settings: SearchOptions, stopped: Sequence[int]) -> KeepSearching:
+    start = reported_at = time.monotonic()
     steps = 0
 
-    def go_on() -> bool:
-        nonlocal steps, told
+    def keep_searching() -> bool:
+        nonlocal steps, reported_at
         now = time.monotonic()
-        if now - told >= PROGRESS_S:
-            told = now
+        if now - reported_at >= PROGRESS_S:
+            reported_at = now
             text = f"searching: {now - start:.0f} s, {steps} steps; Ctrl-C takes the best so far"
-            if watched():
+            if shows_progress():
                 click.echo(text, err=True)
             else:
                 log.info(text)
         steps += STEPS_AT_ONCE
         return not stopped and (
-            now - start < wanted.seconds if wanted.iterations is None else steps <= wanted.iterations
+            now - start < settings.seconds if settings.iterations is None else steps <= settings.iterations
         )
 
-    return go_on
+    return keep_searching
 
 
 def write_movement(
     plays: Sequence[MovementPlay],
     names: Sequence[str],
     faults: Sequence[MovementFault],
-    wanted: SearchOptions,
+    settings: SearchOptions,
     more: Mapping[str, object],
 ) -> None:
     """Write the movement in the requested forms, and its measures to standard error. `more` is for the JSON object."""
     measured = measure_movement(plays, names)
-    if wanted.output:
-        deliver(
-            encoded(movement_csv(plays), wanted.output, excel=wanted.excel),
-            wanted.output,
-            source=None,
-            force=wanted.force,
-        )
-    if wanted.as_json:
-        told = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
+    if settings.output:
+        content = encode_output(movement_csv(plays), settings.output, excel=settings.excel)
+        write_export(content, settings.output, source=None, force=settings.force)
+    if settings.as_json:
+        problems = [{"code": fault.code, "message": str(fault.text)} for fault in faults]
         listed = [{"round": p.round, "table": p.table, "deal": p.deal, "players": dict(p.players)} for p in plays]
-        answer = {"plays": listed, "faults": told, "quality": summary.measures_as_json(measured), **more}
+        answer = {"plays": listed, "faults": problems, "quality": summary.measures_as_json(measured), **more}
         click.echo(msgspec.json.encode(answer).decode())
         return
-    if wanted.tables_shown:
+    if settings.tables_shown:
         click.echo(summary.rounds_as_tables(plays, names))
-    if wanted.cards:
+    if settings.cards:
         click.echo(summary.player_cards(plays, names))
-    if not (wanted.output or wanted.tables_shown or wanted.cards or wanted.written):
-        deliver(encoded(movement_csv(plays), None, excel=wanted.excel), None, source=None, force=False)
+    if not (settings.output or settings.tables_shown or settings.cards or settings.written):
+        write_export(encode_output(movement_csv(plays), None, excel=settings.excel), None, source=None, force=False)
     for fault in faults:
         click.echo(f"{fault.code}: {fault.text}", err=True)
     click.echo(summary.measures_in_words(measured), err=True)
@@ -230,8 +226,8 @@ def movement_new(
     homologue movement new --players 16 --rounds 5 --output cup.csv
     homologue movement new --players 64 --rounds 8 --deals-per-round 4 --print
     """
-    wanted = SearchOptions(**search)
-    with refusals_reported(as_json=wanted.as_json):
+    settings = SearchOptions(**search)
+    with refusals_reported(as_json=settings.as_json):
         members = files.read_teams_file(teams) if teams else None
         if event and members:
             raise RuleError(
@@ -243,25 +239,25 @@ def movement_new(
         carriers = 1 if event and copies is None and deals_per_round is not None else copies
         order = usual_order(len(names), tables, rounds, deals_per_round, carriers)
         if event:
-            files.replaceable_plan(event, force=wanted.force)
-        with search_limits(wanted) as go_on:
-            made = make_movement(order, seeded(wanted.seed), go_on, in_teams=members is not None)
+            files.replaceable_plan(event, force=settings.force)
+        with search_limits(settings) as keep_searching:
+            made = make_movement(order, seeded(settings.seed), keep_searching, in_teams=members is not None)
         plays = name_players(made, names)
         if event:
             click.echo(
-                f"{files.write_movement_to_event(event, plays, force=wanted.force)} plays in {event / MOVEMENT}",
+                f"{files.write_movement_to_event(event, plays, force=settings.force)} plays in {event / MOVEMENT}",
                 err=True,
             )
-            wanted = replace(wanted, written=True)
+            settings = replace(settings, written=True)
         faults = [*check_movement(plays, order.copies), *(check_teams(plays, members) if members else ())]
-        write_movement(plays, names, faults, wanted, {})
+        write_movement(plays, names, faults, settings, {})
 
 
 @movement.command("take", short_help="Copy a movement from a file into an event.")
 @click.argument("file", type=EXISTING)
 @click.option("--event", type=EXISTING, required=True, help="Folder of the event.")
 @click.option("--force", is_flag=True, help="Replace the existing movement.")
-@said_as_json
+@json_lines
 def movement_take(*, file: Path, event: Path, force: bool) -> None:
     """Copy a movement into an event's folder, for example one that you wrote or that `repair` planned.
 
@@ -278,8 +274,8 @@ def movement_take(*, file: Path, event: Path, force: bool) -> None:
             *(_at_line(fault, read.lines) for fault in check_movement(read.plays, usual_copies(read.plays))),
         ]
         for problem in sorted(problems, key=lambda p: p.line):
-            said = {"line": problem.line, "code": problem.code, "message": str(problem.text)}
-            say(f"line {problem.line}: {problem.code}: {problem.text}", **said)
+            fields = {"line": problem.line, "code": problem.code, "message": str(problem.text)}
+            say(f"line {problem.line}: {problem.code}: {problem.text}", **fields)
         if problems:
             click.get_current_context().exit(1)
         count = files.write_movement_to_event(event, read.plays, force=force)
@@ -307,8 +303,8 @@ def movement_check(*, file: Path, copies: int | None, teams: Path | None, as_jso
         problems = sorted([*read.problems, *(_at_line(fault, read.lines) for fault in faults)], key=lambda p: p.line)
         measured = measure_movement(read.by_stays) if read.plays and is_measurable(read.by_stays) else None
         if as_json:
-            told = [{"line": p.line, "code": p.code, "message": str(p.text)} for p in problems]
-            answer = {"faults": told, "quality": summary.measures_as_json(measured) if measured else None}
+            found = [{"line": p.line, "code": p.code, "message": str(p.text)} for p in problems]
+            answer = {"faults": found, "quality": summary.measures_as_json(measured) if measured else None}
             click.echo(msgspec.json.encode(answer).decode())
             return
         for problem in problems:
@@ -326,7 +322,7 @@ def _at_line(fault: MovementFault, lines: Sequence[int]) -> MovementProblem:
 @click.argument("file", type=EXISTING)
 @click.option("--played", type=EXISTING, help="CSV file of the plays that took place [default: none].")
 @click.option("--absent", multiple=True, help="Player who has left; may be repeated.")
-@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player by another one.")
+@click.option("--substitute", nargs=2, multiple=True, metavar="GONE NEW", help="Replace a player with another one.")
 @search_options
 def movement_repair(
     *,
@@ -344,15 +340,15 @@ def movement_repair(
     \b
     homologue movement repair cup.csv --played played.csv --absent p07 --substitute p03 p99 --output rest.csv
     """
-    wanted = SearchOptions(**search)
-    with refusals_reported(as_json=wanted.as_json):
+    settings = SearchOptions(**search)
+    with refusals_reported(as_json=settings.as_json):
         plan, done = files.read_faultless_movement(file), files.read_faultless_movement(played) if played else ()
-        gone: dict[int | str, int | str | None] = dict.fromkeys(absent)
-        gone |= {old: read_player_id(instead) for old, instead in substitute}
-        with search_limits(wanted) as go_on:
-            plays = repair_movement(plan, done, gone, seeded(wanted.seed), go_on)
+        replacements: dict[int | str, int | str | None] = dict.fromkeys(absent)
+        replacements |= {old: read_player_id(instead) for old, instead in substitute}
+        with search_limits(settings) as keep_searching:
+            plays = repair_movement(plan, done, replacements, seeded(settings.seed), keep_searching)
         changes = summary.movement_changes(plan, plays, after=max((play.round for play in done), default=0))
         for change in changes or ["nothing changes"]:
             click.echo(change, err=True)
         names = sorted({str(who) for play in (*plan, *plays) for who in play.players.values()})
-        write_movement(plays, names, check_movement(plays, usual_copies(plan)), wanted, {"changes": changes})
+        write_movement(plays, names, check_movement(plays, usual_copies(plan)), settings, {"changes": changes})

@@ -1,23 +1,23 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
 
-from broker.console import EXISTING_FOLDER, FOLDER
+from broker.console import EXISTING_FOLDER, FOLDER, C
 from broker.event.deals import DEFAULT_WINDS, LAST_DEAL, LAST_SET
 from broker.files import refuse_no_event
 from broker.protocol import SEATS, Seat
 
 
-def _of_event(_ctx: click.Context, _param: click.Parameter, folder: Path) -> Path:
+def _require_event(_ctx: click.Context, _param: click.Parameter, folder: Path) -> Path:
     refuse_no_event(folder)
     return folder
 
 
 folder_argument = click.argument("folder", type=EXISTING_FOLDER)
-event_folder_argument = click.argument("folder", type=EXISTING_FOLDER, callback=_of_event)
+event_folder_argument = click.argument("folder", type=EXISTING_FOLDER, callback=_require_event)
 """An event's folder, for commands that create files in it: in a folder named by mistake nothing is created."""
 
 new_folder_argument = click.argument("folder", type=FOLDER)
@@ -34,10 +34,16 @@ deals_option = click.option(
 excel_option = click.option(
     "--excel",
     is_flag=True,
-    help="Write CSV as Excel opens it where a decimal has a comma: with semicolons. A file named .xlsx is a workbook.",
+    help="Write CSV for Excel where decimals have a comma, with semicolons. A file named .xlsx is always a workbook.",
 )
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 red_fives_option = click.option("--red-fives", "red", is_flag=True, help="Make one five of each suit red (riichi).")
+
+
+def broker_option(about: str) -> Callable[[C], C]:
+    """Add --broker to a command, with this help."""
+    choice = click.Choice(["embedded", "mosquitto"])
+    return click.option("--broker", type=choice, default="embedded", show_default=True, help=about)
 
 
 def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[Seat, ...]:
@@ -45,7 +51,7 @@ def parse_winds(_ctx: click.Context, _param: click.Parameter, value: str) -> tup
     words = [word.strip().lower() for word in value.split(",")]
     found = tuple(seat for word in words for seat in SEATS if seat == word)
     if len(found) < len(words):
-        raise click.BadParameter(f"{value!r}: words of {', '.join(SEATS)}, with commas between")
+        raise click.BadParameter(f"{value!r}: give one or more of {', '.join(SEATS)}, separated by commas")
     return found
 
 
@@ -56,7 +62,7 @@ def parse_set_numbers(_ctx: click.Context, _param: click.Parameter, value: str |
     except ValueError:
         numbers = (0,)
     if not all(1 <= number <= LAST_SET for number in numbers) or (value is not None and not numbers):
-        raise click.BadParameter(f"{value!r}: numbers from 1 to {LAST_SET}, such as 1-8,12")
+        raise click.BadParameter(f"{value!r}: give numbers from 1 to {LAST_SET}, such as 1-8,12")
     return numbers
 
 
@@ -85,7 +91,7 @@ dealers_option = click.option(
 )
 sets_option = click.option(
     "--sets",
-    "wished",
+    "set_numbers",
     metavar="NUMBERS",
     callback=parse_set_numbers,
     help="Tile sets, used in turn, such as 1-16 [default: deal 7 uses set 7].",

@@ -14,7 +14,7 @@ from broker.export.paper_sheets import blank_sheets, blank_sheets_pdf, refuse_no
 from broker.export.pdf import printed_spellings, unprintable_text
 from broker.export.seating import seating_pdf
 from broker.export.session_sheet import StoredSession, make_session_sheet, read_session, session_pdf, session_text
-from broker.files import deliver, write_whole
+from broker.files import write_export, write_if_same_kind
 from broker.i18n import Translator
 from broker.rules.riichi import first_state, play_session
 from broker.scorer import open_stored_event
@@ -48,10 +48,10 @@ def event_sheets(
     stored = open_stored_event(folder) if has_started(folder) else None
     event = stored.event if stored else open_event(folder)
     deals = {deal.number: deal for deal in read_deals(folder)}
-    known = stored.state.snapshot().stand_ins if stored else ()
-    made = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=known)
+    stand_ins = stored.state.snapshot().stand_ins if stored else ()
+    sheets = blank_sheets(event, deals, tables=tables, rounds=rounds, stand_ins=stand_ins)
     with printed_spellings(event):
-        deliver(blank_sheets_pdf(refuse_none_or_many(made), language), output, source=folder, force=force)
+        write_export(blank_sheets_pdf(refuse_none_or_many(sheets), language), output, source=folder, force=force)
     say_unprintable(event)
 
 
@@ -79,12 +79,12 @@ def event_seating(folder: Path, output: Path | None, kind: str, language: str, *
     homologue event seating my-cup --by tables --output by-table.pdf
     homologue event seating my-cup --cards --language fr --output cards.pdf
     """
-    now = open_stored_event(folder).state.snapshot() if has_started(folder) else None
-    event = now.event if now else open_event(folder)
-    plan, known = (now.seated_plan, now.stand_ins) if now else (event.plan, ())
+    snapshot = open_stored_event(folder).state.snapshot() if has_started(folder) else None
+    event = snapshot.event if snapshot else open_event(folder)
+    plan, stand_ins = (snapshot.seated_plan, snapshot.stand_ins) if snapshot else (event.plan, ())
     with printed_spellings(event):
-        made = seating_pdf(event, "cards" if cards else kind, Translator(language), plan, known)
-    deliver(made, output, source=folder, force=force)
+        content = seating_pdf(event, "cards" if cards else kind, Translator(language), plan, stand_ins)
+    write_export(content, output, source=folder, force=force)
     say_unprintable(event)
 
 
@@ -138,20 +138,20 @@ def session_sheet(  # noqa: PLR0913, PLR0917 - one parameter per option
     homologue rules sheet --players "Ann,Bob,Cho,Dov" --pdf session.pdf <events.jsonl
     {"event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}
     """
-    told = _typed(rules, players) if folder is None else read_session(folder, table or 0, round_)
-    entries = play_session(told.events, told.rules)
-    made = make_session_sheet(title or told.rules.title, first_state(told.rules), entries, told.names, language)
+    record = _session_from_input(rules, players) if folder is None else read_session(folder, table or 0, round_)
+    entries = play_session(record.events, record.rules)
+    sheet = make_session_sheet(title or record.rules.title, first_state(record.rules), entries, record.names, language)
     if file is None:
-        click.echo(session_text(made), nl=False)
-    elif told.event is None:
-        write_whole(file, session_pdf(made))
+        click.echo(session_text(sheet), nl=False)
+    elif record.event is None:
+        write_if_same_kind(file, session_pdf(sheet))
     else:
-        with printed_spellings(told.event):
-            write_whole(file, session_pdf(made))
-        say_unprintable(told.event)
+        with printed_spellings(record.event):
+            write_if_same_kind(file, session_pdf(sheet))
+        say_unprintable(record.event)
 
 
-def _typed(rules: str, players: str) -> StoredSession:
+def _session_from_input(rules: str, players: str) -> StoredSession:
     """Read a session from standard input."""
     names = [name.strip() for name in players.split(",")]
     if len(names) != SEATED or not all(names):

@@ -9,7 +9,7 @@ import click
 
 from broker.cli import options
 from broker.cli.people import note_faces_shown
-from broker.console import progress, said_as_object, say
+from broker.console import json_object, progress, say
 from broker.event import Event, EventPar, open_event, read_par, write_par
 from broker.export.revealed_deals import refuse_unplayed, select_deals
 from broker.protocol import SEATS
@@ -31,7 +31,7 @@ MOST_PLAYS: Final = 100_000
 @click.option(
     "--early", is_flag=True, help="Include deals that some tables have not played yet; keep the result secret."
 )
-@said_as_object
+@json_object
 def event_par(
     folder: Path,
     numbers: tuple[int, ...],
@@ -69,20 +69,20 @@ def event_par(
     for counted in progress(play_par(par, stretches, jobs or os.cpu_count() or 1), "Playing deals", len(stretches)):
         par = counted
         write_par(folder, par)
-    told = _told(par, chosen)
-    say("\n".join(_as_text(told)), **told)
+    answer = _answer(par, chosen)
+    say("\n".join(_as_text(answer)), **answer)
 
 
 def _payments(event: Event) -> McrPaymentRules:
     """Return the event's rules of payment. Raises RuleError `no_riichi_record`, `no_compared_plays`."""
     if not event.plan.plays:
-        raise RuleError("no_compared_plays", "this event has riichi sessions alone, and no par")
+        raise RuleError("no_compared_plays", "this event has only riichi sessions, and so no par")
     if isinstance(event.profile, RiichiProfile):
-        raise RuleError("no_riichi_record", "this event is played under riichi rules, and has no par")
+        raise RuleError("no_riichi_record", "this event is played under riichi rules, and so has no par")
     return event.profile.payments
 
 
-def _told(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
+def _answer(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
     return {
         "event": par.event,
         "seed": par.seed,
@@ -97,8 +97,8 @@ def _told(par: EventPar, deals: Collection[int]) -> dict[str, Any]:
     }
 
 
-def _as_text(told: dict[str, Any]) -> Iterator[str]:
-    deals: Sequence[dict[str, Any]] = told["deals"]
+def _as_text(answer: dict[str, Any]) -> Iterator[str]:
+    deals: Sequence[dict[str, Any]] = answer["deals"]
     yield " deal  plays  seat   points   9 of 10 cases  8 of 10 plays  spread"
     for one in deals:
         for seat in SEATS:

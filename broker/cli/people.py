@@ -10,9 +10,9 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import amount, said_as_json, say
+from broker.console import amount, json_lines, say
 from broker.errors import RuleError, StoreError
-from broker.files import PEOPLE_FILE, deliver
+from broker.files import PEOPLE_FILE, write_export
 from broker.people import ROLES, Actor, AuditEntry, Authentication, PeopleError, accounts, login, programs
 from broker.spreadsheet import for_excel
 from broker.store import database_of
@@ -57,9 +57,9 @@ def people() -> None:
 @options.event_folder_argument
 @click.argument("name")
 @click.option("--full", required=True, help="The person's full name, shown with orders and rulings.")
-@click.option("--role", type=click.Choice(ROLES), required=True)
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What the account may do.")
 @stdin
-@said_as_json
+@json_lines
 def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
     """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
@@ -73,7 +73,7 @@ def add_account(folder: Path, name: str, full: str, role: str, password_stdin: b
 
 @people.command("list", short_help="List the accounts.")
 @options.event_folder_argument
-@said_as_json
+@json_lines
 def list_accounts(folder: Path) -> None:
     """List all accounts, including disabled ones.
 
@@ -91,7 +91,7 @@ def list_accounts(folder: Path) -> None:
 @people.command("disable", short_help="Disable an account.")
 @options.event_folder_argument
 @click.argument("name")
-@said_as_json
+@json_lines
 def disable_account(folder: Path, name: str) -> None:
     """Disable an account and end its sessions immediately. It stays in the list, because the audit log refers to it.
 
@@ -106,7 +106,7 @@ def disable_account(folder: Path, name: str) -> None:
 @people.command("enable", short_help="Enable an account again.")
 @options.event_folder_argument
 @click.argument("name")
-@said_as_json
+@json_lines
 def enable_account(folder: Path, name: str) -> None:
     """Enable an account that was disabled.
 
@@ -122,7 +122,7 @@ def enable_account(folder: Path, name: str) -> None:
 @options.event_folder_argument
 @click.argument("name")
 @stdin
-@said_as_json
+@json_lines
 def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
     """Set an account's password and end its sessions.
 
@@ -155,7 +155,7 @@ def token() -> None:
     required=True,
     help="public: what everybody may know; arbiter: embargoed results too; monitor: only /metrics.",
 )
-@said_as_json
+@json_lines
 def add_token(folder: Path, name: str, role: str) -> None:
     """Create a token and print it. It is shown only this once, because only its hash is stored.
 
@@ -163,13 +163,13 @@ def add_token(folder: Path, name: str, role: str) -> None:
     homologue event people token add my-cup grafana --role monitor > grafana.token
     """
     with closing(Authentication(folder)) as auth:
-        made = auth.tokens.add(name, role, COMMAND_ACTOR)
-    say(made, name=name, role=role, token=made)
+        secret = auth.tokens.add(name, role, COMMAND_ACTOR)
+    say(secret, name=name, role=role, token=secret)
 
 
 @token.command("list", short_help="List the tokens.")
 @options.event_folder_argument
-@said_as_json
+@json_lines
 def list_tokens(folder: Path) -> None:
     """List all tokens, including revoked ones, and when each was last used.
 
@@ -186,7 +186,7 @@ def list_tokens(folder: Path) -> None:
 @token.command("revoke", short_help="Revoke a token.")
 @options.event_folder_argument
 @click.argument("name")
-@said_as_json
+@json_lines
 def revoke_token(folder: Path, name: str) -> None:
     """Revoke a token. It is refused from the next request on.
 
@@ -213,7 +213,7 @@ def webhook() -> None:
 @click.argument("name")
 @click.argument("url")
 @click.option("--inner", is_flag=True, help="Allow an address in a private network.")
-@said_as_json
+@json_lines
 def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's signature
     """Register an address and print the secret that signs what is sent there. It is shown only this once.
 
@@ -229,7 +229,7 @@ def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa
 
 @webhook.command("list", short_help="List the addresses.")
 @options.event_folder_argument
-@said_as_json
+@json_lines
 def list_webhooks(folder: Path) -> None:
     """List all addresses, and whether each has been notified.
 
@@ -245,7 +245,7 @@ def list_webhooks(folder: Path) -> None:
 @webhook.command("remove", short_help="Remove an address.")
 @options.event_folder_argument
 @click.argument("name")
-@said_as_json
+@json_lines
 def remove_webhook(folder: Path, name: str) -> None:
     """Remove an address, so that it is no longer notified.
 
@@ -264,8 +264,8 @@ def remove_webhook(folder: Path, name: str) -> None:
 def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
     """Print the audit log: who did what, when and from where, oldest first.
 
-    Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, or the file that names
-    entries (people.witness) is gone, the output stops there with an error (`audit_broken`).
+    Each entry's digest covers all earlier ones. If an entry was changed, removed or inserted, or the file that lists
+    all digests (people.witness) is gone, the output stops there with an error (`audit_broken`).
 
     \b
     homologue event people audit my-cup --csv > audit.csv
@@ -282,7 +282,7 @@ def export_audit(folder: Path, *, as_csv: bool, excel: bool) -> None:
 
 def _print_csv(line: str, *, excel: bool) -> None:
     head = line.startswith(AuditEntry._fields[0])
-    deliver(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
+    write_export(for_excel(line, begins=head) if excel else line, None, source=None, force=False)
 
 
 def _password(*, from_stdin: bool) -> str:

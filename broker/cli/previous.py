@@ -6,7 +6,7 @@ import click
 from msgspec.structs import replace
 
 from broker.cli import options
-from broker.console import ANY, said_as_json, say
+from broker.console import ANY, json_lines, say
 from broker.event import ListedPlayer, Plan, read_standings, teams_of
 from broker.event.setup import EarlierDraft, EarlierWish, draft_earlier, earlier_draft, take_earlier
 from broker.export.results import next_event_lines
@@ -46,7 +46,8 @@ def _report(draft: EarlierDraft) -> None:
     """Report how many were found, and who was not."""
     found = draft.earlier.players or draft.earlier.teams
     if draft.unknown:
-        click.echo(f"ranked there, and not in the list here: {', '.join(draft.unknown)}", err=True)
+        names = ", ".join(draft.unknown)
+        click.echo(f"in those standings, but not in this event's list of players: {names}", err=True)
     say(f"{len(found)} begin from {draft.earlier.title}", title=draft.earlier.title, found=len(found))
 
 
@@ -56,16 +57,16 @@ def _report(draft: EarlierDraft) -> None:
 @click.option(
     "--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts [default: as the rules say]."
 )
-@click.option("--first", type=FIRST, help="Only the first so many go on [default: all].")
-@click.option("--title", default="", help="What the earlier event is called [default: its title].")
-@said_as_json
+@click.option("--first", type=FIRST, help="Only this many of them, from the first place down [default: all].")
+@click.option("--title", default="", help="Title to show for the earlier event [default: its own].")
+@json_lines
 def event_previous(folder: Path, source: Path, carry_over: str, first: int | None, title: str) -> None:
-    """Let the event in FOLDER begin from the standings of SOURCE, which must not have started.
+    """Let the event in FOLDER, which must not have started, begin from the standings of SOURCE.
 
     SOURCE is the folder of an earlier event, or a file: the list of `homologue export next-event` or of the desk, the
     JSON of `homologue score` or `homologue export json`, or your own CSV or Excel with place, player, name and imp (for
-    teams place, team and imp). Players are found by name; without a list of players it is made of these. Before there
-    is a movement they are put in the order of their places.
+    teams place, team and imp). Players are found by name. An event that has no players gets those of the standings.
+    As long as the event has no movement, its players are sorted by their places.
 
     \b
     homologue event previous my-final my-qualification --carry-over 2/3 --first 16

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from broker.cli.rules_input import load_either_profile, parse_profile, read_profile_text
-from broker.console import EXISTING_FILE, json_option, said_as_json, say
+from broker.console import EXISTING_FILE, json_lines, json_option, say
 from broker.errors import reason
 from broker.protocol import HandValue, Points, Seat, WinKind
 from broker.rules import (
@@ -93,7 +93,7 @@ def profile() -> None:
 
 
 @profile.command("list")
-@said_as_json
+@json_lines
 def profile_list() -> None:
     """List the included profiles."""
     ours: list[Profile | RiichiProfile] = [
@@ -107,8 +107,8 @@ def profile_list() -> None:
 
 @profile.command("show")
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
-@click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, as a start for your own.")
-@said_as_json
+@click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, to begin your own from.")
+@json_lines
 def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's signature
     """Show every setting of a profile with its value and source.
 
@@ -164,6 +164,6 @@ def _problems(file: Path, worked: Path | None) -> list[ProfileMistake]:
     except RuleError as taken:
         return [ProfileMistake("id", None, taken.text)]
     if isinstance(one, RiichiProfile):
-        return [ProfileMistake("", None, "worked examples are of the other rule book")] if worked else []
+        return [ProfileMistake("", None, "worked examples are only possible for MCR profiles")] if worked else []
     expected = read_examples(parse_profile(worked)) if worked else Examples()
     return [ProfileMistake("", None, failure) for failure in failed_examples(expected, one)]

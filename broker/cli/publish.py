@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli import options
-from broker.console import FOLDER, report, said_as_json, say, working
+from broker.console import FOLDER, json_lines, report, say, working
 from broker.daemon import stop_on_signals
 from broker.errors import RuleError, ScorerError, StoreError, StoreMissing
 from broker.event import PROFILES, STANDINGS, open_event
@@ -22,7 +22,7 @@ from broker.web.results.published import PublishedFolder, PublishedPages
 PAUSE_S: Final = 2.0
 """Minimum number of seconds between two looks at the event."""
 
-REST: Final = 3
+PAUSE_FACTOR: Final = 3
 """The pause is at least this many times as long as the work, to leave the machine to a scorer beside it."""
 
 
@@ -30,14 +30,14 @@ REST: Final = 3
 @options.folder_argument
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder that the web server serves.")
 @click.option("--watch", is_flag=True, help="Keep running until Ctrl-C, and write results as they become public.")
-@said_as_json
+@json_lines
 def publish(folder: Path, target: Path, *, watch: bool) -> None:
     """Write standings, travellers, players, teams and the seating plan as files, in all languages.
 
-    The pages are those that the desk shows without a login: they have nothing of a deal before every table has played
-    it. Once the standings are final, each deal has its walls, par and replay. A file is written only when its content
-    changes. The event is only read, and its scorer may be running. Serve the folder with a web server or a CDN: readers
-    then put no load on the scorer.
+    The pages are those that the desk shows without a login: nothing of a deal before every table has played it and,
+    once the standings are final, walls, par and replay of each deal. A file is written only when its content changes.
+    The event is only read, and its scorer may be running. Serve the folder with a web server or a CDN: readers then put
+    no load on the scorer.
 
     \b
     homologue publish my-event --to /var/www/my-event
@@ -67,21 +67,21 @@ class FolderPublisher:
 
     def follow(self, stop: threading.Event) -> None:
         """Publish until `stop` is set. While the event cannot be read, files stay; the reason is reported once."""
-        seen: object = None
+        published: object = None
         failed = ""
         while not stop.is_set():
             began = time.monotonic()
             try:
-                now = self._mark()
-                if now != seen:
-                    self.step(quiet=seen is not None)
-                    seen = now
+                mark = self._change_mark()
+                if mark != published:
+                    self.step(quiet=published is not None)
+                    published = mark
                 failed = ""
             except (ScorerError, StoreError, OSError) as error:
                 if str(error) != failed:
                     report(error, self._event)
                 failed = str(error)
-            stop.wait(max(PAUSE_S, REST * (time.monotonic() - began)))
+            stop.wait(max(PAUSE_S, PAUSE_FACTOR * (time.monotonic() - began)))
 
     def step(self, *, quiet: bool = False) -> None:
         """Publish what is public now. If `quiet`, report only changes.
@@ -95,7 +95,7 @@ class FolderPublisher:
             text = f"{self._target}: {len(written)} of {len(files)} files written ({size / 1e6:.1f} MB in all)"
             say(text, folder=self._target, written=len(written), files=len(files), bytes=size)
 
-    def _mark(self) -> object:
+    def _change_mark(self) -> object:
         """Return a mark of the journal's end and the event's files, which changes if more may have become public."""
         inputs = chain(self._event.glob("*.*"), self._event.glob(f"{PROFILES}/*.toml"))
         kinds = {".toml", ".json", ".csv"}

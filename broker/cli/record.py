@@ -49,7 +49,7 @@ def record_check(files: tuple[Path, ...], profile: str | None, hands: JudgeName,
     sys.exit(wrong)
 
 
-@record.command("show")
+@record.command("show", short_help="Show records in words, step by step.")
 @FILES
 @click.option("--pmn", is_flag=True, help="Print the records as normalized PMN.")
 def record_show(files: tuple[Path, ...], *, pmn: bool) -> None:

@@ -67,23 +67,23 @@ def _answer(
     start = bytes(question.start).decode()
     if question.rules is not None:
         return {"steps": answer_riichi(start, question.steps, riichi_rules_of_line(own, question.rules))}
-    return {"steps": _judged(read_line(start, PlayStart), question.steps, payments())}
+    return {"steps": _answer_mcr(read_line(start, PlayStart), question.steps, payments())}
 
 
-def _judged(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> list[dict[str, Any]]:
+def _answer_mcr(start: PlayStart, steps: list[Raw], payments: McrPaymentRules) -> list[dict[str, Any]]:
     nearest_only = payments.several_hu.value == "nearest"
     state = begin_turns(start.walls, start.turn, start.phase, ltw=start.ltw, nearest_only=nearest_only)
     rows = []
     for step in steps:
         try:
-            state = apply_turn(state, _settled(state, read_line(bytes(step).decode(), Action)))
+            state = apply_turn(state, _nearest_winner(state, read_line(bytes(step).decode(), Action)))
             rows.append(_row(state, None))
         except RuleError as problem:
             rows.append(_row(state, problem.code))
     return rows
 
 
-def _settled(state: TurnState, action: Action) -> Action:
+def _nearest_winner(state: TurnState, action: Action) -> Action:
     """If the profile allows one winner, let several players declare on a discard; the nearest in turn order wins."""
     seats = set(action.actors)
     fits = action.do == "hu_on_discard" and seats and len(seats) == len(action.actors) and state.turn not in seats
@@ -118,8 +118,8 @@ def referee(profile: str, rules: str) -> None:
     {"do": "no_claim"}    {"do": "hu_on_discard", "seats": ["south", "west"]}
     riichi: {"rules": "montreal", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
     """
-    chosen, own = load_profile_once(profile), cache(lambda: load_riichi_rules(rules))
-    answer_each(RefereeQuestion, lambda question: _answer(question, lambda: chosen().payments, own))
+    mcr, own = load_profile_once(profile), cache(lambda: load_riichi_rules(rules))
+    answer_each(RefereeQuestion, lambda question: _answer(question, lambda: mcr().payments, own))
 
 
 Score = Annotated[int, Meta(ge=-10_000_000, le=10_000_000)]
@@ -225,9 +225,9 @@ def _after_riichi_step(board: Board, step: str, rules: RiichiProfile, refused: d
             legal.append(call)
         except RuleError as problem:
             refused[call.seat] = problem.code
-    came = settle_calls(board.turn, legal, rules)
-    refused.update(came.refused)
-    return apply_riichi_action(board, came.action, rules)
+    settled = settle_calls(board.turn, legal, rules)
+    refused.update(settled.refused)
+    return apply_riichi_action(board, settled.action, rules)
 
 
 def _riichi_row(board: Board, reason: str | None, refused: dict[Seat, str]) -> dict[str, Any]:

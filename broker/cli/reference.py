@@ -42,15 +42,15 @@ Generated from the commands' help texts by `make docs`; a test fails when it is 
 output is JSON, and an error is `{"error": {"code": ..., "message": ...}}` on standard output. `homologue -v COMMAND`
 says more on standard error. Colours and progress are shown in a terminal only; `NO_COLOR=1` switches colours off.
 
-**Tables in and out.** Lists (players, movements, plays on paper, deals, sets) may be CSV in UTF-8, UTF-16 or
-Windows-1252, with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read;
-column names may be English, French or Chinese (`Nom;Pays;Club`). An output file whose name ends in `.xlsx` is written
-as a workbook; `--excel` writes CSV with semicolons and decimal commas.
+**Lists.** Players, movements, plays on paper, deals and sets may be CSV in UTF-8, UTF-16, GB 18030 or Windows-1252,
+with commas, semicolons or tabs, or an Excel workbook (`.xlsx`), of which the first sheet is read; column names may be
+English, French or Chinese (`Nom;Pays;Club`). An output file whose name ends in `.xlsx` is written as a workbook;
+`--excel` writes CSV with semicolons and decimal commas.
 
 **Completion** comes with the packages. Elsewhere: `homologue completion bash >
 ~/.local/share/bash-completion/completions/homologue` (also `zsh` and `fish`).
 
-**Old names.** `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` are in groups since 0.1
+**Old names.** Since 0.1, `cards`, `hardware`, `people`, `profile`, `sheet` and `what-if` are in groups
 (`homologue event people`); the old names work for one more release. The calculators' short names (`homologue fan`)
 stay.
 """

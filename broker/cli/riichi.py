@@ -13,10 +13,10 @@ from msgspec import Meta, Struct
 
 from broker.cli.mjlog.check import riichi_check
 from broker.cli.rules_input import RiichiMeldLine, answer_each, load_riichi_rules, riichi_rules_option
-from broker.console import FILE, json_option, said_as_json, say
+from broker.console import FILE, json_lines, json_option, say
 from broker.errors import reason
 from broker.export.points_table import pad_left, points_table_pdf, points_table_text, translator
-from broker.files import write_whole
+from broker.files import write_if_same_kind
 from broker.i18n import N_, Message
 from broker.protocol import SEATS
 from broker.rules import RuleError, load_riichi
@@ -40,7 +40,7 @@ Number = Annotated[int, Meta(ge=-999, le=999)]
 """Wide enough for negative numbers, which get an error code of their own."""
 
 
-class _Asked(Struct, forbid_unknown_fields=True):
+class _Question(Struct, forbid_unknown_fields=True):
     """Fields of both kinds of questions."""
 
     self_drawn: bool = False
@@ -50,7 +50,7 @@ class _Asked(Struct, forbid_unknown_fields=True):
     rules: str | None = None
 
 
-class RiichiHandQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
+class RiichiHandQuestion(_Question, kw_only=True, forbid_unknown_fields=True):
     """A hand and how it won. `concealed` excludes the winning tile. Winds have no default, which would be a guess."""
 
     concealed: tuple[str, ...]
@@ -71,7 +71,7 @@ class RiichiHandQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
     ura_indicators: tuple[str, ...] = ()
 
 
-class RiichiPointsQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
+class RiichiPointsQuestion(_Question, kw_only=True, forbid_unknown_fields=True):
     """A hand whose value is already counted, in han and fu or in yakuman."""
 
     dealer: bool
@@ -80,50 +80,49 @@ class RiichiPointsQuestion(_Asked, kw_only=True, forbid_unknown_fields=True):
     yakuman: Number = 0
 
 
-def read_riichi_question(asked: dict[str, Any]) -> RiichiHandQuestion | RiichiPointsQuestion:
+def read_riichi_question(content: dict[str, Any]) -> RiichiHandQuestion | RiichiPointsQuestion:
     """Read a question: about tiles, or about han and fu. Raises RuleError `malformed`."""
     try:
-        if "concealed" in asked or "winning_tile" in asked:
-            return msgspec.convert(asked, RiichiHandQuestion)
-        return msgspec.convert(asked, RiichiPointsQuestion)
+        if "concealed" in content or "winning_tile" in content:
+            return msgspec.convert(content, RiichiHandQuestion)
+        return msgspec.convert(content, RiichiPointsQuestion)
     except msgspec.ValidationError as error:
         raise RuleError("malformed", reason(error)) from None
 
 
-def value_hand(asked: RiichiHandQuestion, profile: RiichiProfile) -> tuple[RiichiHandValue, RiichiPayments]:
+def value_hand(question: RiichiHandQuestion, profile: RiichiProfile) -> tuple[RiichiHandValue, RiichiPayments]:
     """Return the value of a hand, and what it pays.
 
     Raises RuleError with the codes of `RiichiHandMeld`, `RiichiHand`, `RiichiSituation` and `riichi_value`, and those
     for an impossible discarder.
     """
-    hand = RiichiHand(asked.concealed, asked.winning_tile, tuple(meld.laid() for meld in asked.melds))
-    _check_discarder(asked, asked.seat_wind)
-    said = RiichiSituation(**{one.name: getattr(asked, one.name) for one in fields(RiichiSituation)})
-    return value_and_payments(hand, said, profile, asked.honba, asked.riichi_sticks)
+    hand = RiichiHand(question.concealed, question.winning_tile, tuple(meld.laid() for meld in question.melds))
+    _check_discarder(question, question.seat_wind)
+    situation = RiichiSituation(**{one.name: getattr(question, one.name) for one in fields(RiichiSituation)})
+    return value_and_payments(hand, situation, profile, question.honba, question.riichi_sticks)
 
 
-def pay_points(asked: RiichiPointsQuestion, profile: RiichiProfile) -> RiichiPayments:
+def pay_points(question: RiichiPointsQuestion, profile: RiichiProfile) -> RiichiPayments:
     """Return what han and fu pay.
 
     Raises RuleError with the codes of `PaidWin`, `impossible_value`, and those for an impossible discarder.
     """
-    _check_discarder(asked, "east" if asked.dealer else None)
-    win = PaidWin(
-        asked.han, asked.fu, asked.dealer, asked.self_drawn, asked.yakuman, asked.honba, deposits=asked.riichi_sticks
-    )
+    _check_discarder(question, "east" if question.dealer else None)
+    counted = question.han, question.fu, question.dealer, question.self_drawn, question.yakuman, question.honba
+    win = PaidWin(*counted, deposits=question.riichi_sticks)
     refuse_impossible_win(win, profile.fu)
     return riichi_payments(win, profile.points)
 
 
-def _check_discarder(asked: RiichiHandQuestion | RiichiPointsQuestion, winner: str | None) -> None:
+def _check_discarder(question: RiichiHandQuestion | RiichiPointsQuestion, winner: str | None) -> None:
     """Raise RuleError `unknown_wind`, `discarder_not_asked` or `discarder_wins`. `winner` is a seat wind."""
-    if asked.discarder is None:
+    if question.discarder is None:
         return
-    if asked.discarder not in SEATS:
-        raise RuleError("unknown_wind", f"{asked.discarder[:20]!r} is no seat wind; there are: {', '.join(SEATS)}")
-    if asked.self_drawn:
+    if question.discarder not in SEATS:
+        raise RuleError("unknown_wind", f"{question.discarder[:20]!r} is not a seat wind: {', '.join(SEATS)}")
+    if question.self_drawn:
         raise RuleError("discarder_not_asked", "a self-drawn win has no discarder")
-    if asked.discarder == winner:
+    if question.discarder == winner:
         raise RuleError("discarder_wins", f"{winner} wins on their own discard")
 
 
@@ -149,16 +148,16 @@ def _payments_answer(paid: RiichiPayments) -> dict[str, int]:
     return {way: points for way in SENTENCES if (points := getattr(paid, way)) is not None}
 
 
-def points_answer(asked: RiichiPointsQuestion, paid: RiichiPayments) -> dict[str, Any]:
+def points_answer(question: RiichiPointsQuestion, paid: RiichiPayments) -> dict[str, Any]:
     """Return the answer to a question about han and fu."""
-    return {"yaku": [], "han": asked.han, "fu": asked.fu, "yakuman": asked.yakuman} | _paid(paid)
+    return {"yaku": [], "han": question.han, "fu": question.fu, "yakuman": question.yakuman} | _paid(paid)
 
 
 def hand_answer(value: RiichiHandValue, paid: RiichiPayments, language: Language) -> dict[str, Any]:
     """Return the answer to a question about tiles."""
     yaku = [{"id": one.id, "name": riichi_name("yaku", one.id, language), "han": one.han} for one in value.yaku]
-    told = {"yaku": yaku, "han": value.han, "fu": value.rounded_fu, "yakuman": value.yakuman}
-    return told | _paid(paid) | ({"fu_items": _items(value.fu, language)} if value.fu else {})
+    answer = {"yaku": yaku, "han": value.han, "fu": value.rounded_fu, "yakuman": value.yakuman}
+    return answer | _paid(paid) | ({"fu_items": _items(value.fu, language)} if value.fu else {})
 
 
 def _paid(paid: RiichiPayments) -> dict[str, Any]:
@@ -234,20 +233,20 @@ def riichi_group(context: click.Context, as_json: bool, rules: str, language: La
     {"han": 3, "fu": 30, "dealer": true, "self_drawn": false, "honba": 1}
     melds, if any: [{"kind": "chii|pon|kan", "tiles": ["2m", "3m", "4m"], "open": true}]
     riichi: 0, 1, or 2 (double riichi)
-    also, false unless said: "open_riichi", "ippatsu", "rinshan", "chankan", "haitei", "houtei", "after_eight_counters",
-     "first_turn" (before any call and before the winner's first discard)
-    also, none unless said: "dora_indicators", "ura_indicators" (not the dora), "honba", "riichi_sticks", "rules"
+    optional, false by default: "open_riichi", "ippatsu", "rinshan", "chankan", "haitei", "houtei",
+     "after_eight_counters", "first_turn" (before any call and before the winner's first discard)
+    optional, none by default: "dora_indicators", "ura_indicators" (not the dora), "honba", "riichi_sticks", "rules"
     """
     if context.invoked_subcommand is not None:
         return
     if not as_json:
-        raise click.UsageError("--json, or one of the commands: hand, points, table, check")
+        raise click.UsageError("give --json, or one of the commands hand, points, table and check")
     of_option = cache(lambda: load_riichi_rules(rules))
-    answer_each(dict[str, Any], lambda asked: _json_answer(asked, of_option, language))
+    answer_each(dict[str, Any], lambda content: _json_answer(content, of_option, language))
 
 
-def _json_answer(asked: dict[str, Any], of_option: Callable[[], RiichiProfile], language: Language) -> dict[str, Any]:
-    question = read_riichi_question(asked)
+def _json_answer(content: dict[str, Any], of_option: Callable[[], RiichiProfile], language: Language) -> dict[str, Any]:
+    question = read_riichi_question(content)
     profile = of_option() if question.rules is None else load_riichi(question.rules)
     if isinstance(question, RiichiHandQuestion):
         return hand_answer(*value_hand(question, profile), language)
@@ -266,7 +265,7 @@ sticks_option: Final = click.option(
 @click.command("hand", short_help="Value one hand.")
 @click.argument("concealed")
 @click.argument("winning_tile")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="Won by tsumo.")
 @click.option("--seat", "seat_wind", type=WINDS, default="south", show_default=True, help="The winner's seat wind.")
 @click.option("--round", "round_wind", type=WINDS, default="east", show_default=True, help="The round wind.")
 @click.option("--chii", multiple=True, help="An open chii, such as 234m; may be repeated.")
@@ -276,20 +275,20 @@ sticks_option: Final = click.option(
 @click.option("--riichi", "declared", is_flag=True, help="Riichi was declared.")
 @click.option("--double-riichi", is_flag=True, help="Riichi was declared on the first turn.")
 @click.option("--open-riichi", is_flag=True, help="Riichi was declared with the hand shown.")
-@click.option("--ippatsu", is_flag=True)
-@click.option("--rinshan", is_flag=True)
-@click.option("--chankan", is_flag=True)
-@click.option("--haitei", is_flag=True)
-@click.option("--houtei", is_flag=True)
-@click.option("--first-turn", is_flag=True, help="Tenhou, chiihou, renhou, shiisanputa.")
-@click.option("--after-eight-counters", is_flag=True, help="Paarenchan.")
+@click.option("--ippatsu", is_flag=True, help="Won in the uninterrupted turn after riichi.")
+@click.option("--rinshan", is_flag=True, help="Won on a replacement tile.")
+@click.option("--chankan", is_flag=True, help="Won by robbing a kan.")
+@click.option("--haitei", is_flag=True, help="Won on the last tile of the wall.")
+@click.option("--houtei", is_flag=True, help="Won on the last discard.")
+@click.option("--first-turn", is_flag=True, help="Won in the first turn: tenhou, chiihou, renhou, shiisanputa.")
+@click.option("--after-eight-counters", is_flag=True, help="Won by the dealer with eight counters: paarenchan.")
 @click.option("--dora", "dora_indicators", default="", help="Dora indicators, such as 1m4p.")
 @click.option("--ura", "ura_indicators", default="", help="Ura dora indicators.")
 @honba_option
 @sticks_option
 @rules_option
 @language_option
-@said_as_json
+@json_lines
 def one_hand(  # noqa: PLR0913 - one parameter per option
     *,
     concealed: str,
@@ -304,7 +303,7 @@ def one_hand(  # noqa: PLR0913 - one parameter per option
     ura_indicators: str,
     rules: str,
     language: Language,
-    **said: Any,  # noqa: ANN401 - the options that the question takes as they are
+    **options: Any,  # noqa: ANN401 - the options that the question takes as they are
 ) -> None:
     """Show what one hand is worth, with its fu item by item. CONCEALED excludes the WINNING_TILE.
 
@@ -320,7 +319,7 @@ def one_hand(  # noqa: PLR0913 - one parameter per option
         riichi=2 if double_riichi else int(declared),
         dora_indicators=parse_tiles(dora_indicators),
         ura_indicators=parse_tiles(ura_indicators),
-        **said,
+        **options,
     )
     found = value_hand(question, load_riichi_rules(rules))
     say("\n".join(hand_sentences(*found, language)), **hand_answer(*found, language))
@@ -331,24 +330,24 @@ def one_hand(  # noqa: PLR0913 - one parameter per option
 @click.argument("fu", type=int, default=0)
 @click.option("--yakuman", type=click.IntRange(0, 99), default=0, help="Number of yakuman; han are ignored.")
 @click.option("--dealer", is_flag=True, help="The winner is the dealer.")
-@click.option("--tsumo", "self_drawn", is_flag=True, help="The hand won by tsumo.")
+@click.option("--tsumo", "self_drawn", is_flag=True, help="Won by tsumo.")
 @honba_option
 @sticks_option
 @rules_option
 @language_option
-@said_as_json
+@json_lines
 def han_and_fu(
     *,
     rules: str,
     language: Language,
-    **said: Any,  # noqa: ANN401 - the options that the question takes as they are
+    **options: Any,  # noqa: ANN401 - the options that the question takes as they are
 ) -> None:
     """Show what HAN and FU pay. FU may be omitted from 5 han.
 
     \b
     homologue riichi points 3 50 --tsumo
     """
-    question = RiichiPointsQuestion(**said)
+    question = RiichiPointsQuestion(**options)
     paid = pay_points(question, load_riichi_rules(rules))
     worth = worth_sentence(question.han, question.fu, question.yakuman, language)
     say(payments_sentence(worth, paid, language), **points_answer(question, paid))
@@ -370,7 +369,7 @@ def riichi_table(output: Path | None, rules: str, language: Language) -> None:
     if output is None:
         click.echo(points_table_text(profile, language))
         return
-    write_whole(output, points_table_pdf(profile, language))
+    write_if_same_kind(output, points_table_pdf(profile, language))
     click.echo(f"{output}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from broker.cli.people import note_faces_shown
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, said_as_object, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, CommandError, json_object, say
 from broker.event import read_json
 from broker.export.pmn.check import VERBS
 from broker.rules import RuleError
@@ -21,13 +21,13 @@ from broker.scorer.play_finder import LaidPlay, find_play, store_plays
 @click.argument("laid", metavar="LAID", type=EXISTING_FILE)
 @click.option("--table", required=True, type=click.IntRange(1), help="Number of the table.")
 @click.option("--round", "round_", required=True, type=click.IntRange(1), help="Number of the round.")
-@click.option("--save", is_flag=True, help="Keep the play with the event, for replays and `homologue export pmn`.")
-@said_as_object
+@click.option("--save", is_flag=True, help="Store the play with the event, for replays and `homologue export pmn`.")
+@json_object
 def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> None:
     """Reconstruct a play from what lay on the table at its end. See docs/play.md.
 
     LAID is a JSON file with the serials: each river in its order, with 0 where a claimed tile has left a gap, and null
-    for a tile that was not read; the melds; the hands, where they were seen. Every step is proved, likely or ambiguous.
+    for a tile that was not read; the melds; the hands that were shown. Every step is proved, likely or ambiguous.
 
     \b
     homologue record rivers my-event laid.json --table 3 --round 2
@@ -39,10 +39,10 @@ def rivers(folder: Path, laid: Path, table: int, round_: int, *, save: bool) -> 
     try:
         play = room.play((table, round_))
     except KeyError:
-        raise RuleError("play_unknown", f"table {table} has no result of MCR in round {round_}") from None
+        raise RuleError("play_unknown", f"table {table} has no MCR result in round {round_}") from None
     found, hand = find_play(room.event, play, read_json(laid, LaidPlay))
     if save and found.irregular:
-        raise CommandError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
+        raise CommandError("play_irregular", "somebody drew out of turn, which no record can express")
     if save:
         store_plays(folder, (hand,))
     say("\n".join(_lines(found)), **_row(found))
@@ -73,8 +73,8 @@ def _row(found: FoundPlay) -> dict[str, Any]:
 
 def _lines(found: FoundPlay) -> Iterator[str]:
     for number, step in enumerate(found.steps, 1):
-        sure = "" if step.certainty == "proved" else f"  ({step.certainty}, {float(step.share):.0%})"
-        yield f"{number:4}. {_step_text(step)}{sure}"
+        certainty = "" if step.certainty == "proved" else f"  ({step.certainty}, {float(step.share):.0%})"
+        yield f"{number:4}. {_step_text(step)}{certainty}"
     proved = sum(step.certainty == "proved" for step in found.steps)
     orders = "one order fits" if found.plays == 1 else f"{found.plays} orders fit"
     yield f"{proved} of {len(found.steps)} steps are proved; {orders}."

@@ -49,7 +49,7 @@ LONGEST_RAW: Final = 4 * LONGEST_LINE + 16
 
 
 json_lines_option: Final = json_option(
-    "Read JSON lines from standard input and print one answer per line (required).", given=False
+    "Read JSON lines from standard input and print one answer per line (required).", expose_value=False
 )
 """There is no other input or output format yet: the flag names the contract that scripts rely on."""
 

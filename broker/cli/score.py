@@ -64,7 +64,7 @@ class PlayQuestion(Struct, forbid_unknown_fields=True):
     """Whether the deal, players or seats were not as planned, so that players may have played the deal before."""
 
 
-class BesideLine(Struct, forbid_unknown_fields=True):
+class EntryLine(Struct, forbid_unknown_fields=True):
     """What counts for a player or team outside plays. With nothing else, it has them ranked even without a play."""
 
     player: Entrant | None = None
@@ -85,16 +85,16 @@ class Plays(NamedTuple):
     to_come: tuple[ScoredPlay, ...]
     """Plays without points. They may already have fines and awards."""
     refusals: tuple[RuleError, ...]
-    beside: tuple[BesideLine, ...] = ()
+    entry_lines: tuple[EntryLine, ...] = ()
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
         """An adjustment for each line of a player; it is zero if the line has neither award nor fine."""
-        return tuple(Adjustment(one.player, one.award, one.fine) for one in self.beside if one.player)
+        return tuple(Adjustment(one.player, one.award, one.fine) for one in self.entry_lines if one.player)
 
     def brought(self, event: Event) -> Brought:
         """Return what players, or teams, bring from an earlier event."""
-        listed = self._of(event)
+        listed = self._entries(event)
         carried = tuple(
             Adjustment(name, Fraction(one.carried) if isinstance(one.carried, str) else one.carried)
             for name, one in listed
@@ -104,17 +104,17 @@ class Plays(NamedTuple):
 
     def without_standing(self, event: Event) -> tuple[str, ...]:
         """Return the players, or teams, who are not ranked."""
-        return tuple(name for name, one in self._of(event) if one.without_standing)
+        return tuple(name for name, one in self._entries(event) if one.without_standing)
 
-    def _of(self, event: Event) -> list[tuple[str, BesideLine]]:
-        named = ((one.player if event == "individual" else one.team, one) for one in self.beside)
+    def _entries(self, event: Event) -> list[tuple[str, EntryLine]]:
+        named = ((one.player if event == "individual" else one.team, one) for one in self.entry_lines)
         return [(name, one) for name, one in named if name]
 
     @property
     def players(self) -> frozenset[str]:
         """Everybody who has a play, done or to come, or a line of their own."""
         played = (name for play in (*self.done, *self.to_come) for name in play.entries)
-        return frozenset(chain(played, (one.player for one in self.beside if one.player)))
+        return frozenset(chain(played, (one.player for one in self.entry_lines if one.player)))
 
     @property
     def counted(self) -> tuple[ScoredPlay, ...]:
@@ -132,25 +132,25 @@ def read_plays(questions: Iterable[tuple[int, str]], profile: ComparisonRules) -
     done: list[ScoredPlay] = []
     to_come: list[ScoredPlay] = []
     refusals: list[RuleError] = []
-    beside: list[BesideLine] = []
+    entry_lines: list[EntryLine] = []
     seen: set[tuple[object, ...]] = set()
-    apart: Counter[tuple[object, ...]] = Counter()
+    out_of_place: Counter[tuple[object, ...]] = Counter()
     for number, line in questions:
         try:
-            if _is_beside(line):
-                beside.append(_checked(read_line(line, BesideLine), profile))
+            if _is_entry_line(line):
+                entry_lines.append(_checked_entry(read_line(line, EntryLine), profile))
                 continue
             question = read_line(line, PlayQuestion)
             _check(question, set() if question.out_of_place else seen)
-            play = _play(_numbered(question, apart), profile)
+            play = _play(_numbered(question, out_of_place), profile)
         except RuleError as problem:
             refusals.append(RuleError(problem.code, N_("line {line}: {problem}", line=number, problem=problem.text)))
         else:
             (to_come if question.points is None and question.unplayed is None else done).append(play)
-    return Plays(tuple(done), tuple(to_come), tuple(refusals), tuple(beside))
+    return Plays(tuple(done), tuple(to_come), tuple(refusals), tuple(entry_lines))
 
 
-def _is_beside(line: str) -> bool:
+def _is_entry_line(line: str) -> bool:
     """Return whether a line is about a player or a team. A line that cannot be read is refused as a play."""
     try:
         names = msgspec.json.decode(line, type=dict[str, msgspec.Raw]).keys()
@@ -159,27 +159,27 @@ def _is_beside(line: str) -> bool:
     return "player" in names or "team" in names
 
 
-def _checked(line: BesideLine, profile: ComparisonRules) -> BesideLine:
+def _checked_entry(line: EntryLine, profile: ComparisonRules) -> EntryLine:
     if (line.player is None) == (line.team is None) or (line.team and (line.award or line.fine)):
-        raise RuleError("malformed", "such a line is of a player or a team; award and fine are of a player")
+        raise RuleError("malformed", "such a line names a player or a team; only a player has an award or a fine")
     if isinstance(line.carried, str) and profile.imp.method.value != "cross":
-        raise RuleError("malformed", "under this profile IMPs are whole numbers, those carried over too")
+        raise RuleError("malformed", "under this profile IMPs are whole numbers, including those carried over")
     return line
 
 
-def _numbered(question: PlayQuestion, apart: Counter[tuple[object, ...]]) -> PlayQuestion:
+def _numbered(question: PlayQuestion, out_of_place: Counter[tuple[object, ...]]) -> PlayQuestion:
     """Give a play out of place a table number of its own: its table may also have played the deal as planned."""
     if not question.out_of_place:
         return question
     key = question.deal, question.section, question.table
-    apart[key] += 1
-    return msgspec.structs.replace(question, table=question.table + TABLE_OFFSET * apart[key])
+    out_of_place[key] += 1
+    return msgspec.structs.replace(question, table=question.table + TABLE_OFFSET * out_of_place[key])
 
 
 def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
     """Return a play. An arbiter's award to a seat replaces what the profile gives for the fault."""
     faults = dict.fromkeys(SEATS, question.unplayed) if isinstance(question.unplayed, str) else question.unplayed
-    given = awards_for_unplayed(faults, profile.awards) if faults is not None else {}
+    awards = awards_for_unplayed(faults, profile.awards) if faults is not None else {}
     return ScoredPlay(
         deal=question.deal,
         table=question.table,
@@ -188,7 +188,7 @@ def _play(question: PlayQuestion, profile: ComparisonRules) -> ScoredPlay:
         fines=question.fines,
         form=question.form,
         section=question.section,
-        awards={**given, **question.awards},
+        awards={**awards, **question.awards},
         stands_for=question.stands_for,
     )
 
@@ -228,7 +228,7 @@ def read_teams(path: Path | None, event: Event) -> Teams:
     """Read the teams of a team event. Raises RuleError `teams_missing`, `teams_not_asked`, `bad_teams`."""
     if event == "individual":
         if path is not None:
-            raise RuleError("teams_not_asked", "--teams is of a team event: say --event team too")
+            raise RuleError("teams_not_asked", "--teams is for team events: add --event team")
         return {}
     if path is None:
         raise RuleError("teams_missing", "a team event needs --teams FILE")
@@ -280,34 +280,34 @@ def standing_line(ranked: Ranked, who: str, reach: Bounds | None) -> dict[str, A
 def _individual(
     plays: Plays, profile: ComparisonRules, previous: Brought, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
-    previous, left_out = _among(previous, plays.players)
+    previous, left_out = _carried_into(previous, plays.players)
     ledger = Ledger.of(plays.counted, profile, plays.waiting)
     ledger = ledger.with_adjustments((*previous.adjustments, *plays.adjustments))
     reach = entry_bounds(ledger, plays.to_come) if plays.to_come else {}
-    _known(without_standing, ledger.entries.number)
+    _refuse_unknown(without_standing, ledger.entries.number)
     ranked = standings.player_standings(ledger, previous=previous.places, without_standing=without_standing)
     rows = [standing_line(one, "player", reach.get(one.name)) for one in ranked]
     return {"travellers": travellers(ledger.groups), "standings": rows, **left_out}
 
 
-def _among(previous: Brought, here: Container[str]) -> tuple[Brought, dict[str, list[str]]]:
+def _carried_into(previous: Brought, here: Container[str]) -> tuple[Brought, dict[str, list[str]]]:
     """Return what counts for those in this event, and for the answer the names of the others."""
-    gone = [one.name for one in previous.adjustments if one.name not in here]
-    kept = tuple(one for one in previous.adjustments if one.name in here)
-    return Brought(kept, previous.places), {"previous_left_out": gone} if gone else {}
+    left_out = [one.name for one in previous.adjustments if one.name not in here]
+    carried = tuple(one for one in previous.adjustments if one.name in here)
+    return Brought(carried, previous.places), {"previous_left_out": left_out} if left_out else {}
 
 
-def _known(without_standing: Iterable[str], names: Container[str]) -> None:
+def _refuse_unknown(without_standing: Iterable[str], names: Container[str]) -> None:
     for name in without_standing:
         if name not in names:
-            raise RuleError("unknown_entry", f"--without-standing {name}: nobody of that name plays")
+            raise RuleError("unknown_entry", f"--without-standing {name}: nobody with this name plays")
 
 
 def _teams(
     plays: Plays, profile: ComparisonRules, previous: Brought, teams: Teams, without_standing: tuple[str, ...]
 ) -> dict[str, Any]:
-    _known(without_standing, teams)
-    previous, gone = _among(previous, teams)
+    _refuse_unknown(without_standing, teams)
+    previous, absent = _carried_into(previous, teams)
     counted = comparable_deals(plays.done, teams, provisional=bool(plays.to_come))
     ranked = team.standings_of_deals(
         counted.lineups,
@@ -319,13 +319,13 @@ def _teams(
     )
     rows = [standing_line(one, "team", None) for one in ranked]
     left_out = {"deals_left_out": list(counted.left_out)} if counted.left_out else {}
-    return {"travellers": travellers(compare_plays(plays.done, profile)), "standings": rows, **left_out, **gone}
+    return {"travellers": travellers(compare_plays(plays.done, profile)), "standings": rows, **left_out, **absent}
 
 
-def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
+def _of_teams(adjustments: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment]:
     """Return players' adjustments as their teams'. Raises RuleError if one that is not zero has no team."""
     team_of = team_of_players(teams)
-    for one in beside:
+    for one in adjustments:
         if one.name in team_of:
             yield one._replace(name=team_of[one.name])
         elif one.imp or one.fine:
@@ -334,21 +334,23 @@ def _of_teams(beside: Iterable[Adjustment], teams: Teams) -> Iterator[Adjustment
 
 @click.command(short_help="Compute travellers and standings from all plays.")
 @click.option("--profile", default=DEFAULT_MCR, show_default=True, help="Rule profile, by id or as a .toml file.")
-@click.option("--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True)
+@click.option(
+    "--event", type=click.Choice(["individual", "team"]), default="individual", show_default=True, help="Whom to rank."
+)
 @click.option("--teams", type=ANY, help='Team event: JSON file {"team": ["p01", ...]}.')
 @click.option(
     "--previous",
     type=ANY,
-    help="Standings of the previous session: this command's output, or CSV. They count for those who are here.",
+    help="Standings of the previous session: this command's output, or CSV. They count for those who play here.",
 )
-@click.option("--carry-over", default="", metavar="2/3", help="Part of it that counts [default: as the profile says].")
+@click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts [default: the profile's].")
 @click.option(
     "--without-standing",
     multiple=True,
     metavar="PLAYER",
     help="Compare this player's plays, but do not rank the player; may be repeated.",
 )
-@json_option("Read one JSON line per play from standard input (required).", given=False)
+@json_option("Read one JSON line per play from standard input (required).", expose_value=False)
 def score(
     profile: str,
     event: Event,
@@ -360,16 +362,17 @@ def score(
     """Compute travellers and standings from all plays of an event.
 
     Input has one line per play. A refused play is answered with its error, and then there are no standings, because
-    they would be wrong.
+    they would be wrong. IMPs are after fines. Points are not checked (`homologue points` does that).
 
-    IMPs are after fines. A play may also have `form` (fouled deals: plays of the same form are compared), `section`
-    (its part of the field), `stands_for` (a substitute scores for {"east": "p07"}) and `awards` (IMPs by seat). Instead
-    of `points` it may have `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A
-    play with neither has not taken place yet: then the standings show what each player can still reach. Points are not
-    checked (`homologue points` does that). A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no
-    play; one of a player or {"team": "Reds"} may also have `carried` and `place_before` of an earlier event, in place
-    of --previous, and `without_standing`. `homologue export plays` writes such lines. Of --previous counts who has
-    a play or a line here, or is one of --teams; `previous_left_out` names the others. See docs/records.md.
+    A play may also have `form` (fouled deals: plays of the same form are compared), `section` (its part of the field),
+    `stands_for` (a substitute scores for {"east": "p07"}) and `awards` (IMPs by seat). Instead of `points` it may have
+    `unplayed`, by whose fault: {"east": "own", "south": "others", ...}, or "nobody" for all. A play with neither has
+    not taken place yet: then the standings show what each player can still reach.
+
+    A line {"player": "p01", "award": 3, "fine": 4} has IMPs that belong to no play. A line of a player, or of
+    {"team": "Reds"}, may also have `without_standing` and, instead of --previous, `carried` and `place_before` from an
+    earlier event. `homologue export plays` writes such lines. From --previous, only those with a play or a line here,
+    or in --teams, count; `previous_left_out` names the others. See docs/records.md.
 
     \b
     {"deal": 1, "table": 3, "players": {"east": "p01", "south": "p02", "west": "p03", "north": "p04"},
@@ -380,12 +383,10 @@ def score(
         before = read_previous(previous, rules, event, carry_over)
         members = read_teams(teams, event)
         plays = read_plays(input_lines(), rules)
-        if (said := plays.brought(event)) != Brought():
+        if (stated := plays.brought(event)) != Brought():
             if previous:
-                raise RuleError(
-                    "bad_previous", N_("the plays say themselves what is carried over: leave --previous out")
-                )
-            before = said
+                raise RuleError("bad_previous", N_("the plays state what is carried over: leave --previous out"))
+            before = stated
         unranked = (*without_standing, *plays.without_standing(event))
         if plays.refusals:
             for refusal in plays.refusals:

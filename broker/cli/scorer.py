@@ -81,7 +81,7 @@ class ScorerOptions:
 def database_address(address: str | None, password: Path | None) -> "DatabaseAddress | None":
     """Return the database that --store and --store-password name, or None."""
     if address is None and password is not None:
-        raise click.UsageError("--store-password is for --store")
+        raise click.UsageError("--store-password needs --store")
     if address is None:
         return None
     from broker.store import DatabaseAddress  # noqa: PLC0415 - as below
@@ -93,8 +93,8 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option(
     "--broker",
-    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: what the event was run on, "
-    "else mosquitto where it is installed as a package of the system, else embedded].",
+    help="mosquitto, embedded (nats-server), or HOST:PORT of a running broker [default: the one that the event used "
+    "last, else mosquitto if it is installed as a system package, else embedded].",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that the scorer's own broker listens on.")
 @click.option("--mqtt-port", type=PORTS, default=MQTT_PORT, show_default=True, help="Port of the scorer's own broker.")
@@ -113,7 +113,7 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
     type=click.IntRange(8, MOST_CONNECTIONS),
     default=CONNECTIONS,
     show_default=True,
-    help="Connections that one address may hold with the desk; behind a reverse proxy as many as all readers need.",
+    help="Connections to the desk that one address may have; behind a reverse proxy, as many as all readers need.",
 )
 @click.option("--public", is_flag=True, help="Show everybody who can reach the desk what players may know.")
 @click.option(
@@ -146,10 +146,10 @@ def database_address(address: str | None, password: Path | None) -> "DatabaseAdd
 @click.option(
     "--backup-keep", type=click.IntRange(min=1), default=12, show_default=True, help="Number of copies to keep."
 )
-def scorer(**options: Any) -> None:  # noqa: ANN401 - the fields of `ScorerOptions`
+def scorer(**values: Any) -> None:  # noqa: ANN401 - the fields of `ScorerOptions`
     """Run the scorer and desk of an event. EVENT is the event's folder."""
-    asked = ScorerOptions(**options)
-    with CheckedAhead(asked.event / STORE) as ahead:
+    options = ScorerOptions(**values)
+    with CheckedAhead(options.event / STORE) as ahead:
         with gc_paused():
             from broker.cli.scorer_process import run_scorer  # noqa: PLC0415 - slow to import; the journal is read meanwhile
-        run_scorer(ahead, asked)
+        run_scorer(ahead, options)

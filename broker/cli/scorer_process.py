@@ -7,22 +7,22 @@ import os
 import re
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, nullcontext, suppress
 from functools import partial
 from itertools import count
+from threading import Event as Stop
 from typing import Final, NamedTuple, cast, get_args
 
 import click
 
-from broker.cli.encryption import CertificatesFollowed, Logins, certificates_of, desk_certificate
+from broker.cli.encryption import Logins, RevocationSync, certificates_of, desk_certificate
 from broker.cli.halls import OneNode
 from broker.cli.people import show_first_link
 from broker.cli.scorer import ScorerOptions
-from broker.cli.server_ports import DeskOpening, Lend, hold_port
+from broker.cli.server_ports import DeskOpening, PortLease, hold_port
 from broker.cli.standby import OtherMachine, StandbyPlace, StandingBy, Started, desk_to_follow, reserve_port
 from broker.closing import Closing
 from broker.daemon import ServiceNotifier, examine_structs, stop_on_signals
@@ -83,7 +83,7 @@ from broker.web.tables.standby import StandbyService
 BROKER_FOLDER = "broker"
 SHARED_PLACE = "database"
 POLL_S = 0.01
-LOOK_S = 0.2
+CHECK_INTERVAL_S = 0.2
 SWITCH_S = 0.001
 """Seconds after which a thread that renders a page must give way to those that process results."""
 
@@ -92,46 +92,46 @@ OTHER_BROKER = re.compile(
 )
 
 
-def run_scorer(ahead: CheckedAhead, asked: ScorerOptions) -> None:
+def run_scorer(ahead: CheckedAhead, options: ScorerOptions) -> None:
     """Run the scorer and desk of an event until a signal stops it. `ahead` is already reading its journal."""
     _set_up_process()
     stop = stop_on_signals()
     with ExitStack() as running:
-        place = _take_place(asked, ahead, stop, running)
-        begun = _begin(asked, place, ahead, stop, running) if place else None
-        if place is None or begun is None:
+        place = _take_place(options, ahead, stop, running)
+        loaded = _load(options, place, ahead, stop, running) if place else None
+        if place is None or loaded is None:
             return
-        work, event = begun.work, begun.event
+        work, event = loaded.work, loaded.event
         if place.followed:
             work.report(Concern("standby_took_over", values={"desk": place.followed}))
         # after a takeover the other scorer does not answer, or has handed over
-        alone = _own_broker(asked) and (place.shared is None or place.followed is not None)
+        alone = _own_broker(options) and (place.shared is None or place.followed is not None)
         # the store whose lock we hold: a database has one lock for all machines, a file only one for its machine
-        store = SHARED_PLACE if database_of(asked.event) else place_of(asked.event / STORE)
-        join = running.enter_context(JoinWire(work, begun.journal, begun.address, place=store, alone=alone))
-        if not join.wait(stop, standby=asked.standby):
+        store = SHARED_PLACE if database_of(options.event) else place_of(options.event / STORE)
+        join = running.enter_context(BrokerJoin(work, loaded.journal, loaded.address, place=store, alone=alone))
+        if not join.wait(stop, standby=options.standby):
             return
-        auth = running.enter_context(closing(Authentication(asked.event)))
-        line = DeskLink(event.name, auth, begun.logins.desk(begun.address), work.live.access.sessions)
-        running.callback(line.stop)
-        backup = _backup(running, asked, work, auth)
-        other = running.enter_context(closing(OtherMachine(work, asked.event, begun.logins)))
-        nodes = partial(place.shared.look, work.report) if place.shared else other.look
-        watches = [begun.watch, join.look, nodes, *([backup.look] if backup else [])]
-        desk = _desk(asked, place.desk, begun, line, auth, backup, running)
-        if begun.logins.certificates:
-            watches.append(CertificatesFollowed(begun.logins.certificates, work.live.devices.admissions, desk).look)
+        auth = running.enter_context(closing(Authentication(options.event)))
+        desk_link = DeskLink(event.name, auth, loaded.logins.desk(loaded.address), work.live.access.sessions)
+        running.callback(desk_link.stop)
+        backup = _backup(running, options, work, auth)
+        other = running.enter_context(closing(OtherMachine(work, options.event, loaded.logins)))
+        nodes = partial(place.shared.report_news, work.report) if place.shared else other.check
+        checks = [loaded.watch, join.try_join, nodes, *([backup.look] if backup else [])]
+        desk = _desk(options, place.desk, loaded, desk_link, auth, backup, running)
+        if loaded.logins.certificates:
+            checks.append(RevocationSync(loaded.logins.certificates, work.live.devices.admissions, desk).sync)
         running.enter_context(place.lend_desk())
         opening = DeskOpening(
-            partial(_open_desk, asked, desk, begun, auth, running),
+            partial(_open_desk, options, desk, loaded, auth, running),
             work.report,
-            patient=asked.standby or place.followed is not None,
+            patient=options.standby or place.followed is not None,
         )
-        opening.look()
-        watches.append(opening.look)
-        line.start()
-        watches.append(ServiceNotifier().alive)
-        work.run(stop, _Watches(watches).look)
+        opening.try_open()
+        checks.append(opening.try_open)
+        desk_link.start()
+        checks.append(ServiceNotifier().alive)
+        work.run(stop, _PeriodicChecks(checks).run_due)
 
 
 class _Place(NamedTuple):
@@ -144,64 +144,66 @@ class _Place(NamedTuple):
     """The broker, if it is already running."""
     mqtt: int
     desk: int
-    lend_mqtt: Lend = nullcontext
-    lend_desk: Lend = nullcontext
+    lend_mqtt: PortLease = nullcontext
+    lend_desk: PortLease = nullcontext
     """Each lets a server use its port, which was held while this machine stood by."""
 
 
-def _take_place(asked: ScorerOptions, ahead: CheckedAhead, stop: threading.Event, running: ExitStack) -> _Place | None:
+def _take_place(options: ScorerOptions, ahead: CheckedAhead, stop: Stop, running: ExitStack) -> _Place | None:
     """Wait for this machine's node of the broker, and stand by for another machine's scorer, if there are any.
 
     Return None if stopped meanwhile. Raises StandbyRefused, BrokerError, RuleError.
     """
-    if asked.standby_of and not _own_broker(asked):
+    if options.standby_of and not _own_broker(options):
         raise click.UsageError("--standby-of needs a broker of its own: with HOST:PORT use --standby")
-    read_logins = partial(_logins, asked)
-    shared = OneNode(asked.event, asked.node, asked.host, read_logins(), running) if asked.node else None
+    read_logins = partial(_logins, options)
+    shared = OneNode(options.event, options.node, options.host, read_logins(), running) if options.node else None
     if shared and not shared.wait(stop):
         return None
     ours = shared.broker if shared else None
-    here = StandbyPlace(asked.broker_name or _reachable_host(asked.host) or "", asked.mqtt_port, asked.desk_port)
+    here = StandbyPlace(
+        options.broker_name or _reachable_host(options.host) or "", options.mqtt_port, options.desk_port
+    )
     if shared:
         here = here._replace(host=shared.host, broker=shared.port)
-    followed = desk_to_follow(asked.event, asked.standby_of, here, read_logins, ours)
+    followed = desk_to_follow(options.event, options.standby_of, here, read_logins, ours)
     started = ours.started if ours else None
     place = _Place(shared, followed, started, here.broker, here.desk)
     if followed:
         ahead.close()  # the journal will be replaced by the other machine's
-        place = _hold_ports(asked, place, stop, running)
+        place = _hold_ports(options, place, stop, running)
         here = here._replace(broker=place.mqtt, desk=place.desk)
 
         def start(on: ExitStack) -> Started:
             on.enter_context(place.lend_mqtt())
-            return _broker(on, asked, open_event(asked.event), here.broker, read_logins())
+            return _broker(on, options, open_event(options.event), here.broker, read_logins())
 
-        stood = StandingBy(asked.event, followed, here, read_logins, start, ours).run(stop, running)
+        stood = StandingBy(options.event, followed, here, read_logins, start, ours).run(stop, running)
         if stop.is_set():
             return None
         place = place._replace(broker=started or stood)
     return place
 
 
-def _hold_ports(asked: ScorerOptions, place: _Place, stop: threading.Event, running: ExitStack) -> _Place:
+def _hold_ports(options: ScorerOptions, place: _Place, stop: Stop, running: ExitStack) -> _Place:
     """Wait for the ports of desk and broker, and hold them: a machine that could not serve must not stand by.
 
     Raises StoreInUse if another scorer runs on the folder: that one has the ports too, and keeps them.
     """
-    EventCopy(asked.event, event_name(asked.event)).close()
+    EventCopy(options.event, event_name(options.event)).close()
     place = place._replace(mqtt=place.mqtt or reserve_port(), desk=place.desk or reserve_port())
     of_broker, of_desk = (
         (BrokerPortTaken.code, BrokerPortTaken.code),
         (errors.DeskPortTaken.code, errors.AddressRefused.code),
     )
-    if not place.shared and (held := hold_port(asked.host, place.mqtt, of_broker, stop, running)):
+    if not place.shared and (held := hold_port(options.host, place.mqtt, of_broker, stop, running)):
         place = place._replace(lend_mqtt=held.lent)
-    if held := hold_port(asked.desk_host, place.desk, of_desk, stop, running):
+    if held := hold_port(options.desk_host, place.desk, of_desk, stop, running):
         place = place._replace(lend_desk=held.lent)
     return place
 
 
-class _Begun(NamedTuple):
+class _LoadedScorer(NamedTuple):
     """The broker, and the scorer with its journal, which is not connected yet."""
 
     event: Event
@@ -210,63 +212,63 @@ class _Begun(NamedTuple):
     logins: Logins
     address: Address
     watch: Callable[[], None]
-    broker_told: Message
+    broker_text: Message
 
 
-def _begin(
-    asked: ScorerOptions, place: _Place, ahead: CheckedAhead, stop: threading.Event, running: ExitStack
-) -> _Begun | None:
+def _load(
+    options: ScorerOptions, place: _Place, ahead: CheckedAhead, stop: Stop, running: ExitStack
+) -> _LoadedScorer | None:
     """Read the journal while the broker starts. Return None if stopped before becoming the active scorer."""
     if place.followed:
-        ahead = running.enter_context(CheckedAhead(asked.event / STORE))
-    refuse_altered_deals(asked.event)
-    event, logins, space = open_event(asked.event), _logins(asked), DiskSpace(asked.event)
-    journal = _journal(asked, event.name, stop, ahead) if space.wait(stop, click.echo) else None
+        ahead = running.enter_context(CheckedAhead(options.event / STORE))
+    refuse_altered_deals(options.event)
+    event, logins, space = open_event(options.event), _logins(options), DiskSpace(options.event)
+    journal = _journal(options, event.name, stop, ahead) if space.wait(stop, click.echo) else None
     if journal is None:
         return None
     running.callback(journal.close)
     if not place.broker:
         running.enter_context(place.lend_mqtt())
-    with ThreadPoolExecutor(1, "start of the broker") as beside:  # the start hashes the passwords of all tables
-        starting = None if place.broker else beside.submit(_broker, running, asked, event, place.mqtt, logins)
-        work = _load_scorer(asked, event, journal, space)
-    address, watch, told = starting.result() if starting else cast("Started", place.broker)
-    return _Begun(event, journal, work, logins, address, watch, told)
+    with ThreadPoolExecutor(1, "start of the broker") as executor:  # the start hashes the passwords of all tables
+        starting = None if place.broker else executor.submit(_broker, running, options, event, place.mqtt, logins)
+        work = _load_scorer(options, event, journal, space)
+    address, watch, text = starting.result() if starting else cast("Started", place.broker)
+    return _LoadedScorer(event, journal, work, logins, address, watch, text)
 
 
-def _logins(asked: ScorerOptions) -> Logins:
+def _logins(options: ScorerOptions) -> Logins:
     """Return the credentials of scorer and desk at the broker. Raises BrokerError."""
-    hosts = (asked.host, asked.desk_host, *asked.desk_name, asked.broker_name)
-    return Logins(asked.passwords, certificates_of(asked.event, hosts, plain=asked.plain), asked.ca)
+    hosts = (options.host, options.desk_host, *options.desk_name, options.broker_name)
+    return Logins(options.passwords, certificates_of(options.event, hosts, plain=options.plain), options.ca)
 
 
 def _desk(
-    asked: ScorerOptions,
+    options: ScorerOptions,
     port: int,
-    begun: _Begun,
-    line: DeskLink,
+    loaded: _LoadedScorer,
+    desk_link: DeskLink,
     auth: Authentication,
     backup: BackupWorker | None,
     running: ExitStack,
 ) -> DeskServer:
     """Return the desk, which is not open yet. Raises CertificateRefused, PeopleStoreBroken."""
-    work, certificates = begun.work, begun.logins.certificates
-    tls = desk_certificate(asked.event, asked.desk_certificate, asked.desk_key, certificates)
-    pairing = _pairing(asked, begun, tls.anchor if tls else "")
-    followable = not database_of(asked.event) and (tls is not None or is_loopback(asked.desk_host))
+    work, certificates = loaded.work, loaded.logins.certificates
+    tls = desk_certificate(options.event, options.desk_certificate, options.desk_key, certificates)
+    pairing = _pairing(options, loaded, tls.anchor if tls else "")
+    followable = not database_of(options.event) and (tls is not None or is_loopback(options.desk_host))
     services = Services(
         lambda: work.snapshot,
         work.wire,
-        open_public=asked.public,
+        open_public=options.public,
         plain=certificates is None,
-        broker=begun.broker_told,
+        broker=loaded.broker_text,
         scorer=work,
-        folder=asked.event,
-        deals=read_deals(asked.event),
-        orders=line.orders,
-        broker_kind=(_own_broker(asked) and kind_of_event(asked.event / BROKER_FOLDER)) or "other",
+        folder=options.event,
+        deals=read_deals(options.event),
+        orders=desk_link.orders,
+        broker_kind=(_own_broker(options) and kind_of_event(options.event / BROKER_FOLDER)) or "other",
         backup_age_s=lambda: backup.age_s if backup else None,
-        standby=StandbyService(work, asked.event, begun.address.port, "https" if tls else "http")
+        standby=StandbyService(work, options.event, loaded.address.port, "https" if tls else "http")
         if followable
         else None,
         pairing=pairing,
@@ -275,49 +277,51 @@ def _desk(
     running.enter_context(WebhookSender(auth, lambda: work.feed.current, Sheets(lambda: work.snapshot, wall_clock_ms)))
     desk = DeskServer(
         work.feed,
-        asked.desk_host,
+        options.desk_host,
         port,
-        hosts=asked.desk_name,
+        hosts=options.desk_name,
         auth=auth,
         tls=tls,
         services=services,
-        limits=ConnectionLimits(asked.desk_connections, max(asked.desk_connections, ConnectionLimits().in_all)),
+        limits=ConnectionLimits(options.desk_connections, max(options.desk_connections, ConnectionLimits().in_all)),
     )
     running.callback(desk.stop)
     return desk
 
 
-def _open_desk(asked: ScorerOptions, desk: DeskServer, begun: _Begun, auth: Authentication, running: ExitStack) -> None:
+def _open_desk(
+    options: ScorerOptions, desk: DeskServer, loaded: _LoadedScorer, auth: Authentication, running: ExitStack
+) -> None:
     """Serve the desk, and announce it on the network. Raises DeskError."""
     desk.start()
-    reached = _reachable_host(asked.desk_host)
-    begun.work.live.devices.upgrades.desk = next(iter((*asked.desk_name, reached))), desk.port
+    reached = _reachable_host(options.desk_host)
+    loaded.work.live.devices.upgrades.desk = next(iter((*options.desk_name, reached))), desk.port
     click.echo(f"Desk: {desk.url}")
-    if not is_loopback(asked.desk_host):
-        announced = [asked.desk_host] if _is_address(asked.desk_host) and asked.desk_host not in ANYWHERE else []
-        running.enter_context(DeskAnnouncement(begun.event.name, desk.port, announced))
-    show_first_link(auth, desk.url, asked.event, open_room=is_loopback(asked.desk_host) and not asked.desk_name)
+    if not is_loopback(options.desk_host):
+        announced = [options.desk_host] if _is_address(options.desk_host) and options.desk_host not in ANYWHERE else []
+        running.enter_context(DeskAnnouncement(loaded.event.name, desk.port, announced))
+    show_first_link(auth, desk.url, options.event, open_room=is_loopback(options.desk_host) and not options.desk_name)
 
 
-def _pairing(asked: ScorerOptions, begun: _Begun, vouched: str) -> PairingService:
+def _pairing(options: ScorerOptions, loaded: _LoadedScorer, vouched: str) -> PairingService:
     """Return the service that pairs devices with tables. `vouched`: the certificate that proves the desk, or ""."""
-    work, address, own = begun.work, begun.address, _own_broker(asked)
-    reached = _reachable_host(asked.desk_host)
+    work, address, own = loaded.work, loaded.address, _own_broker(options)
+    reached = _reachable_host(options.desk_host)
     broker = BrokerForTables(
-        begun.event.name,
-        asked.passwords,
+        loaded.event.name,
+        options.passwords,
         address.port,
-        asked.broker_name or _reachable_host(asked.host if own else address.host),
+        options.broker_name or _reachable_host(options.host if own else address.host),
         None if address.identity else address.ca,
-        certificates=begun.logins.certificates if address.identity else None,
-        certified=lambda: work.ask(begun.watch),
-        here_alone=own and is_loopback(asked.host),
+        certificates=loaded.logins.certificates if address.identity else None,
+        certified=lambda: work.ask(loaded.watch),
+        here_alone=own and is_loopback(options.host),
         tell_pin=lambda: work.ask(work.pin_changed),
         event_key=work.publisher.key.public,
         admit=lambda table, key, machine: work.ask(lambda: work.live.devices.admit(table, key, machine)),
     )
     codes = PairingCodes(fingerprint_of(vouched) if vouched else "")
-    names = (*asked.desk_name, *([reached] if reached else ()))
+    names = (*options.desk_name, *([reached] if reached else ()))
     return PairingService(broker, codes, vouched, names, begun=lambda: work.begun)
 
 
@@ -331,99 +335,99 @@ def _set_up_process() -> None:
     set_up_logs(logging.WARNING)
 
 
-def _load_scorer(asked: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:
+def _load_scorer(options: ScorerOptions, event: Event, journal: Journal, space: DiskSpace) -> Scorer:
     """Read the journal into a scorer, and exempt what was read from garbage collection, since it stays in use.
 
     With 10,000 results each full collection would stop all threads for a third of a second.
     """
-    home = _second_home(asked, event.name)
+    home = _second_home(options, event.name)
     with gc_paused():
-        work = Scorer(event, journal, asked.event, wall_clock_ms, space=space, home=home)
-        work.live.access.hashed = EventPin.beside(asked.passwords).hash_or_none
+        work = Scorer(event, journal, options.event, wall_clock_ms, space=space, home=home)
+        work.live.access.hashed = EventPin.beside(options.passwords).hash_or_none
         gc.freeze()
-    if _keep_what_stays not in gc.callbacks:
-        gc.callbacks.append(_keep_what_stays)
+    if _freeze_survivors not in gc.callbacks:
+        gc.callbacks.append(_freeze_survivors)
     return work
 
 
 OLDEST: Final = 2
 """The garbage collector's oldest generation, which only a full collection examines."""
 
-ALL_AGAIN: Final = 20
+UNFREEZE_EVERY: Final = 20
 """One in this many full collections examines everything again: objects that lived long may since be garbage."""
 
-_whole_collections = count(1)
+_full_collections = count(1)
 
 
-def _keep_what_stays(phase: str, about: dict[str, int]) -> None:
-    """Exempt what survives a full collection from later ones, except for one in ALL_AGAIN (a callback of `gc`)."""
+def _freeze_survivors(phase: str, about: dict[str, int]) -> None:
+    """Exempt what survives a full collection from later ones, except for one in UNFREEZE_EVERY (a callback of `gc`)."""
     if about["generation"] != OLDEST:
         return
     if phase == "stop":
         gc.freeze()
-    elif next(_whole_collections) % ALL_AGAIN == 0:
+    elif next(_full_collections) % UNFREEZE_EVERY == 0:
         gc.unfreeze()
 
 
-def _second_home(asked: ScorerOptions, event: str) -> SecondHome | None:
-    return SecondHome(asked.second_home, event) if asked.second_home else None
+def _second_home(options: ScorerOptions, event: str) -> SecondHome | None:
+    return SecondHome(options.second_home, event) if options.second_home else None
 
 
-def _journal(asked: ScorerOptions, event: str, stop: threading.Event, ahead: CheckedAhead) -> Journal | None:
+def _journal(options: ScorerOptions, event: str, stop: Stop, ahead: CheckedAhead) -> Journal | None:
     """Open the event's store. With --standby, wait until it is free; return None if stopped meanwhile."""
-    if asked.standby:
+    if options.standby:
         ahead.close()  # by the time we are the active one there is more to read
-        return stand_by(asked.event, event, stop, _tell_why_we_wait, asked.database)
-    journal = open_journal(asked.event, event, asked.database)
+        return stand_by(options.event, event, stop, _report_waiting, options.database)
+    journal = open_journal(options.event, event, options.database)
     journal.read_ahead(ahead)
     return journal
 
 
-def _tell_why_we_wait(why: StoreError | ScorerActive) -> None:
+def _report_waiting(why: StoreError | ScorerActive) -> None:
     click.echo(f"Standby: {why.code}: {why}")
 
 
-class JoinWire(Closing):
+class BrokerJoin(Closing):
     """Connects a scorer to the broker as soon as it is known that no other scorer is active there."""
 
     def __init__(self, work: Scorer, journal: Journal, address: Address, *, place: str, alone: bool) -> None:
         """`alone`: no other scorer can be active there, for instance because the broker starts and ends with us."""
         self._work, self._address = work, address
         request = LeaseRequest(stored_lease(journal), place, alone=alone)
-        self._line = LeaseLink(work.state.planned.name, address, request)
+        self._lease_link = LeaseLink(work.state.planned.name, address, request)
         self._joined = False
 
-    def wait(self, stop: threading.Event, *, standby: bool) -> bool:
+    def wait(self, stop: Stop, *, standby: bool) -> bool:
         """Wait until joined or, unless `standby`, the broker fails. Return False if stopped first.
 
         If another scorer is active, wait for it to end if `standby`, else raise ScorerActive.
         """
-        said = False
+        reported = False
         while not stop.wait(POLL_S):
             try:
-                self.look()
+                self.try_join()
             except ScorerActive as why:
                 if not standby:
                     raise
-                if not said:
-                    _tell_why_we_wait(why)
-                said = True
+                if not reported:
+                    _report_waiting(why)
+                reported = True
                 stop.wait(PAUSE_S)
-                self._line.request.again(time.monotonic())
-            if self._joined or (self._line.failure and not standby):
+                self._lease_link.request.again(time.monotonic())
+            if self._joined or (self._lease_link.failure and not standby):
                 return True
         return False
 
-    def look(self) -> None:
+    def try_join(self) -> None:
         """Connect the scorer if the lease has been granted. Raises ScorerActive."""
-        if not self._joined and (lease := self._line.look(time.monotonic())):
+        if not self._joined and (lease := self._lease_link.look(time.monotonic())):
             self._joined = True
-            self._line.close()
+            self._lease_link.close()
             self._work.connect(self._address, lease)
 
     def close(self) -> None:
         """Stop requesting the lease. May be called twice."""
-        self._line.close()
+        self._lease_link.close()
 
 
 def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> None:
@@ -435,20 +439,20 @@ def _follow_audit(running: ExitStack, auth: Authentication, work: Scorer) -> Non
     running.enter_context(watch)
 
 
-def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authentication) -> BackupWorker | None:
+def _backup(running: ExitStack, options: ScorerOptions, work: Scorer, auth: Authentication) -> BackupWorker | None:
     """Start writing the second home and making copies, if requested. Return the worker that makes copies, or None."""
     event = work.state.planned.name
-    if home := _second_home(asked, event):
-        report = SecondHomeWriter(home, asked.event, partial(work.report_backup, of="second_home"))
+    if home := _second_home(options, event):
+        report = SecondHomeWriter(home, options.event, partial(work.report_backup, of="second_home"))
         work.live.homes.write_to(running.enter_context(report))
-    if asked.backup is None:
+    if options.backup is None:
         return None
     worker = BackupWorker(
-        asked.event,
+        options.event,
         event,
-        asked.backup,
-        pause_s=asked.backup_every * 60,
-        keep=asked.backup_keep,
+        options.backup,
+        pause_s=options.backup_every * 60,
+        keep=options.backup_keep,
         clock=wall_clock_ms,
         on_report=work.report_backup,
         copiers=(copies.copy_people,),
@@ -458,45 +462,45 @@ def _backup(running: ExitStack, asked: ScorerOptions, work: Scorer, auth: Authen
     return running.enter_context(worker)
 
 
-def _broker(running: ExitStack, asked: ScorerOptions, event: Event, port: int, logins: Logins) -> Started:
+def _broker(running: ExitStack, options: ScorerOptions, event: Event, port: int, logins: Logins) -> Started:
     """Start the broker, unless it is an external one. Return its address, a check to call, and a text about it."""
-    if asked.broker and not _own_broker(asked):
-        told = N_("Tables are connected through a broker of its own: {address}.", address=asked.broker)
-        return _other_broker(asked.broker, logins), lambda: None, told  # its owner looks after it
-    kept = asked.event / BROKER_FOLDER
-    known = kind_of_event(kept)
-    if asked.nodes == 1:
-        choice = choose_broker(kept, cast("Kind | None", asked.broker))
+    if options.broker and not _own_broker(options):
+        text = N_("Tables are connected through an external broker: {address}.", address=options.broker)
+        return _other_broker(options.broker, logins), lambda: None, text  # its owner looks after it
+    folder = options.event / BROKER_FOLDER
+    previous = kind_of_event(folder)
+    if options.nodes == 1:
+        choice = choose_broker(folder, cast("Kind | None", options.broker))
     else:
         choice = BrokerChoice(broker_program("embedded"), N_("only this one can have several nodes"))
-    tables, halls = max(event.tables), HallsFile(asked.event).connecting
+    tables, halls = max(event.tables), HallsFile(options.event).connecting
     settings = MqttBrokerSettings(
-        folder=kept,
+        folder=folder,
         event=event.name,
         credentials=Credentials.ensure(logins.passwords, tables, halls()),
         tables=tables,
-        host=asked.host,
+        host=options.host,
         port=port,
         certificates=logins.certificates,
         halls=halls,
     )
-    child: Broker | NatsCluster = (
-        broker_of(choice.kind, settings) if asked.nodes == 1 else NatsCluster(settings, asked.nodes)
+    broker: Broker | NatsCluster = (
+        broker_of(choice.kind, settings) if options.nodes == 1 else NatsCluster(settings, options.nodes)
     )
-    running.enter_context(child)
+    running.enter_context(broker)
     program = choice.program
-    click.echo(f"Broker: {choice.kind}, port {child.port}: {choice.why}")
+    click.echo(f"Broker: {choice.kind}, port {broker.port}: {choice.why}")
     click.echo(f"Broker program: {program}")
-    if known not in (None, choice.kind):
-        click.echo(f"Broker changed: the event was run on {known} before; from now on it is run on {choice.kind}")
-    remember_kind(kept, choice.kind)
-    told = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
-    return logins.scorer(child.host, child.port), child.check, told
+    if previous not in (None, choice.kind):
+        click.echo(f"Broker changed: the event used {previous} before; from now on it uses {choice.kind}")
+    remember_kind(folder, choice.kind)
+    text = N_("Tables are connected through {program}: {why}.", program=program.named, why=choice.why)
+    return logins.scorer(broker.host, broker.port), broker.check, text
 
 
-def _own_broker(asked: ScorerOptions) -> bool:
+def _own_broker(options: ScorerOptions) -> bool:
     """Return whether the broker is started here, and not an external one."""
-    return asked.broker is None or asked.broker in get_args(Kind)
+    return options.broker is None or options.broker in get_args(Kind)
 
 
 def _other_broker(broker: str, logins: Logins) -> Address:
@@ -518,15 +522,15 @@ def _is_address(host: str) -> bool:
     return False
 
 
-class _Watches:
-    """Calls a scorer's periodic checks a few times a second, however often `look` is called."""
+class _PeriodicChecks:
+    """Calls a scorer's periodic checks a few times a second, however often `run_due` is called."""
 
-    def __init__(self, watches: Sequence[Callable[[], None]]) -> None:
-        self._watches, self._due = watches, 0.0
+    def __init__(self, checks: Sequence[Callable[[], None]]) -> None:
+        self._checks, self._due = checks, 0.0
 
-    def look(self) -> None:
+    def run_due(self) -> None:
         """Call all checks if they are due."""
         if (now := time.monotonic()) >= self._due:
-            self._due = now + LOOK_S
-            for look in self._watches:
-                look()
+            self._due = now + CHECK_INTERVAL_S
+            for check in self._checks:
+                check()

@@ -17,9 +17,9 @@ from broker.web import errors
 PAUSE_S: Final = 1.0
 """Seconds between two attempts to get a port that is taken."""
 
-WHO: Final = "sudo ss -ltnp shows which program has it, unless that is the standby of another event"
+PORT_HINT: Final = "sudo ss -ltnp shows which program has it, unless that is the standby of another event"
 
-Lend = Callable[[], AbstractContextManager[None]]
+PortLease = Callable[[], AbstractContextManager[None]]
 """Returns a context manager in which a server of ours may use its port."""
 
 
@@ -59,15 +59,15 @@ def hold_port(host: str, port: int, codes: tuple[str, str], stop: Stop, running:
 
     `codes`: those of the errors that a server raises if another program has the port, and if it cannot listen there.
     """
-    told = ""
+    reported = ""
     while not stop.is_set():
         try:
             return running.enter_context(HeldPort(host, port))
         except OSError as why:
-            code, hint = (codes[0], f" ({WHO})") if why.errno == errno.EADDRINUSE else (codes[1], "")
-            if (text := f"{code}: {host} port {port}: {why.strerror}") != told:
+            code, hint = (codes[0], f" ({PORT_HINT})") if why.errno == errno.EADDRINUSE else (codes[1], "")
+            if (text := f"{code}: {host} port {port}: {why.strerror}") != reported:
                 click.echo(f"Standby: {text}: this machine stands by only when it has the port{hint}")
-            told = text
+            reported = text
         stop.wait(PAUSE_S)
     return None
 
@@ -78,10 +78,10 @@ class DeskOpening:
     def __init__(self, start: Callable[[], None], report: Callable[[Concern], None], *, patient: bool) -> None:
         """`start` may raise DeskPortTaken or AddressRefused. If `patient`, it is then tried again."""
         self._start, self._report, self._patient = start, report, patient
-        self._open, self._told = False, ""
+        self._open, self._reported = False, ""
         self._again_at = 0.0
 
-    def look(self) -> None:
+    def try_open(self) -> None:
         """Open the desk if it is not open and it is time. Raises DeskPortTaken, AddressRefused unless patient."""
         if self._open or (now := time.monotonic()) < self._again_at:
             return
@@ -92,8 +92,8 @@ class DeskOpening:
             if not self._patient:
                 raise
             self._again_at = now + PAUSE_S
-            if self._told != why.code:
-                hint = f" ({WHO})" if isinstance(why, errors.DeskPortTaken) else ""
-                click.echo(f"No desk yet: {why.code}: {why.strerror}: results are stored all the same{hint}")
+            if self._reported != why.code:
+                hint = f" ({PORT_HINT})" if isinstance(why, errors.DeskPortTaken) else ""
+                click.echo(f"No desk yet: {why.code}: {why.strerror}. Results are stored nevertheless{hint}")
                 self._report(Concern(why.code))
-            self._told = why.code
+            self._reported = why.code

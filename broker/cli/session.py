@@ -32,7 +32,7 @@ from broker.rules.riichi import (
     settle_event,
 )
 
-Few = Annotated[int, Meta(ge=-9999, le=9999)]
+SmallNumber = Annotated[int, Meta(ge=-9999, le=9999)]
 Score = Annotated[int, Meta(ge=-100_000_000, le=100_000_000)]
 
 
@@ -41,8 +41,8 @@ class SessionStart(Struct, frozen=True, forbid_unknown_fields=True):
 
     round_wind: RoundWind = "E"
     dealer: PlayerNumber = 0
-    honba: Few = 0
-    riichi_sticks: Few = 0
+    honba: SmallNumber = 0
+    riichi_sticks: SmallNumber = 0
     scores: tuple[Score, Score, Score, Score] | None = None
     game_over: bool = False
 
@@ -312,7 +312,7 @@ class SessionQuestion(Struct, forbid_unknown_fields=True):
 
 def _answer_of(settled: SettledEvent) -> dict[str, Any]:
     state = settled.state
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "deltas": settled.deltas,
         "next": {
             "round_wind": state.round_wind,
@@ -323,7 +323,7 @@ def _answer_of(settled: SettledEvent) -> dict[str, Any]:
             "scores": state.scores,
         },
     }
-    return told if settled.places is None else told | {"places": settled.places}
+    return answer if settled.places is None else answer | {"places": settled.places}
 
 
 @click.command(short_help="Riichi: what a hand pays, and how the session continues.")
@@ -353,14 +353,14 @@ def session(rules: str) -> None:
                      yakuman_tenpai (whose hand was spoilt: paid twice)
     minor_fault, dead_hand  offender or offenders; may have reason
 
-    A value is `han`, with `fu` under 5 han; or `yakuman`, by names; or `yakuman_count`; or `yaku` with a value of its
-    own. A win may have `responsible`, `after_eight_counters` and `chombo`; every end of a hand `riichi_declared` and
-    `dead_hands`.
+    A value is `han`, with `fu` under 5 han; or `yakuman`, a list of names; or `yakuman_count`; or `yaku` with a value
+    of its own. A win may have `responsible`, `after_eight_counters` and `chombo`; every end of a hand may have
+    `riichi_declared` and `dead_hands`.
     """
-    given = cache(lambda: load_riichi_rules(rules))
+    own_rules = cache(lambda: load_riichi_rules(rules))
 
     def answer(question: SessionQuestion) -> dict[str, Any]:
-        chosen = given() if question.rules is None else riichi_rules_of_line(given, question.rules)
+        chosen = own_rules() if question.rules is None else riichi_rules_of_line(own_rules, question.rules)
         state, event = question.start.state(chosen), question.event.event()
         if question.alone:
             return {"points": score_alone(event, SEATS[state.dealer], chosen)}

@@ -16,7 +16,7 @@ import msgspec
 
 from broker.cli import options
 from broker.cli.encryption import DESK_CERTIFICATE, DESK_KEY, Logins
-from broker.console import problems_of, said_as_json, say
+from broker.console import json_lines, problems_of, say
 from broker.errors import FollowedDiffers, ScorerActive, StandbyBehind, StandbyRefused, StoreError, StoreInUse
 from broker.files import PEOPLE_FILE
 from broker.i18n import Message
@@ -29,17 +29,26 @@ from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, store_lease, stored_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import SILENT_S, FollowReply, FollowRequest, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.scorer.standby import (
+    SILENT_S,
+    FollowReply,
+    FollowRequest,
+    Peer,
+    Takeover,
+    read_peer,
+    secret_of,
+    write_peer,
+)
 from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
 from broker.version import program_version
 from broker.web.server import Certificate
 from broker.web.tables.standby import FOLLOW_PATH
 
-PATIENCE_S: Final = 2.5
+ANSWER_TIMEOUT_S: Final = 2.5
 """Seconds to wait for an answer."""
 
-SHORT_PATIENCE_S: Final = 1.0
+SHORT_TIMEOUT_S: Final = 1.0
 """The same once the active scorer is silent, when there are other things to check as well."""
 
 PAUSE_S: Final = 0.2
@@ -47,13 +56,13 @@ PAUSE_S: Final = 0.2
 UNWRITTEN_S: Final = SILENT_S + 2
 """Seconds after which a standby that could not write asks again. Meanwhile nothing is handed over to it."""
 
-ASKING_S: Final = 4.0
+REPLACED_TIMEOUT_S: Final = 4.0
 """Seconds for which a restarted scorer tries to learn from the other machine's broker whether it was replaced."""
 
-ASKING_SHARED_S: Final = 60.0
+REPLACED_SHARED_TIMEOUT_S: Final = 60.0
 """The same for a broker that both machines share, which is known to be running."""
 
-WISH: Final = ".take-over"
+TAKEOVER_REQUEST: Final = ".take-over"
 """File in the event's folder with which a person requests that this machine take over."""
 
 Started = tuple[Address, Callable[[], None], Message]
@@ -84,26 +93,26 @@ class FollowLine:
         """`folder`: the event's, with its key. Raises NoEvent, StandbyRefused, EventKeyBroken, CertificateRefused."""
         parts = urlsplit(url)
         if parts.scheme not in ("https", "http") or not parts.hostname:
-            raise StandbyRefused(f"{url} is no address of a desk: https://HOST:PORT")
+            raise StandbyRefused(f"{url} is not the address of a desk: https://HOST:PORT")
         if parts.scheme == "http" and not is_loopback(parts.hostname):
-            raise StandbyRefused(f"{url}: an event's keys are only followed over https")
+            raise StandbyRefused(f"{url}: use https, since the event's keys are copied too")
         self.host, self._port, self._tls = parts.hostname, parts.port or DESK_PORT, parts.scheme == "https"
         self._folder, self._secret = folder, secret_of(open_event_key(folder))
         self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, asked: FollowRequest, patience_s: float) -> FollowReply | None:
+    def ask(self, request: FollowRequest, timeout_s: float) -> FollowReply | None:
         """Return the answer, or None if there is none in time. Raises StandbyRefused."""
         try:
             self._connection = self._connection or self._connect()
-            self._connection.timeout = patience_s
+            self._connection.timeout = timeout_s
             if self._connection.sock:
-                self._connection.sock.settimeout(patience_s)
+                self._connection.sock.settimeout(timeout_s)
             headers = {"Authorization": f"Bearer {self._secret}", "Accept": "application/json"}
-            self._connection.request("POST", self._path, msgspec.msgpack.encode(asked), headers)
-            answer = self._connection.getresponse()
-            body = answer.read()
-            if answer.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
+            self._connection.request("POST", self._path, msgspec.msgpack.encode(request), headers)
+            response = self._connection.getresponse()
+            body = response.read()
+            if response.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
                 raise StandbyRefused(f"{self.host}:{self._port}: {body[:300].decode(errors='replace')}")
             return msgspec.msgpack.decode(body, type=FollowReply)
         except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
@@ -144,9 +153,9 @@ class StandingBy:
         self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
         self._takeover = Takeover(time.monotonic())
-        self._told: FollowReply | None = None
-        self._around: _Surroundings | None = None
-        self._wanted = self._whole = False
+        self._last_answer: FollowReply | None = None
+        self._witnesses: _Witnesses | None = None
+        self._requested = self._complete = False
         self._space, self._unwritten = DiskSpace(folder), ""
 
     def run(self, stop: Stop, running: ExitStack) -> Started | None:
@@ -162,91 +171,91 @@ class StandingBy:
             if stop.is_set():
                 return None
             click.echo(f"Standby: taking over ({self._takeover.reason})")
-            lease = self._note(copy)
-            return self._around.give_up_broker(running, lease) if self._around else None
+            lease = self._become_active(copy)
+            return self._witnesses.give_up_broker(running, lease) if self._witnesses else None
         finally:
             copy.close()
             self._line.close()
-            self._leave()
+            self._dismiss_witnesses()
 
     def _step(self, copy: EventCopy, stop: Stop) -> None:
         if not self._space.wait(stop, click.echo):  # without space it could not take over, and so stays silent
             return
-        wish = self._folder / WISH
-        if wish.exists():
-            wish.unlink()
-            self._wanted = True
+        takeover_request = self._folder / TAKEOVER_REQUEST
+        if takeover_request.exists():
+            takeover_request.unlink()
+            self._requested = True
         silent = self._takeover.silent(time.monotonic())
         host, broker, desk = self._place
-        asked = FollowRequest(copy.have, program_version(), host, broker, desk, self._line.host, self._wanted)
-        told = self._line.ask(asked, SHORT_PATIENCE_S if silent else PATIENCE_S)
+        request = FollowRequest(copy.have, program_version(), host, broker, desk, self._line.host, self._requested)
+        answer = self._line.ask(request, SHORT_TIMEOUT_S if silent else ANSWER_TIMEOUT_S)
         now = time.monotonic()
-        if told:
-            self._takeover.heard(now, told.tables)
-            if self._around:
-                click.echo(f"Standby: heard of again: {self._url}")
-            self._leave()
-            self._try_to_take(copy, told, stop)
+        if answer:
+            self._takeover.heard(now, answer.tables)
+            if self._witnesses:
+                click.echo(f"Standby: {self._url} answers again")
+            self._dismiss_witnesses()
+            self._try_to_store(copy, answer, stop)
         elif self._takeover.silent(now):
-            self._look_around(now)
-            if self._wanted:
+            self._ask_witnesses(now)
+            if self._requested:
                 self._takeover.settle("asked")
             stop.wait(PAUSE_S)
         else:
             stop.wait(PAUSE_S)
 
-    def _try_to_take(self, copy: EventCopy, told: FollowReply, stop: Stop) -> None:
+    def _try_to_store(self, copy: EventCopy, answer: FollowReply, stop: Stop) -> None:
         """Store what was received, or report once why nothing can be written here."""
         unwritten = ""
         try:
-            self._take(copy, told)
+            self._store(copy, answer)
         except (OSError, StoreError) as error:
             unwritten = "; ".join(f"{code}: {sentence}" for code, sentence in problems_of(error))
             if unwritten != self._unwritten:
                 click.echo(f"Standby: {unwritten}: trying again")
         self._unwritten = unwritten
-        if told.handed_over and copy.journal.height >= told.part.height:
+        if answer.handed_over and copy.journal.height >= answer.part.height:
             self._takeover.settle("handed_over")
         elif unwritten:
             stop.wait(UNWRITTEN_S)
 
-    def _take(self, copy: EventCopy, told: FollowReply) -> None:
-        self._told = told
-        here = f"{told.host}:{self._place.broker}"
-        write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{told.broker}", here))
+    def _store(self, copy: EventCopy, answer: FollowReply) -> None:
+        self._last_answer = answer
+        here = f"{answer.host}:{self._place.broker}"
+        write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{answer.broker}", here))
         try:
-            whole = copy.store_part(told.part)
+            complete = copy.store_part(answer.part)
         except FollowedDiffers as differs:
             click.echo(f"{differs.code}: {differs}: put aside as {copy.start_over()}")
             return
-        if PEOPLE_FILE in told.part.files:
+        if PEOPLE_FILE in answer.part.files:
             name_copied(self._folder)  # otherwise the audit log would seem truncated
-        if whole and not self._whole:
+        if complete and not self._complete:
             click.echo(f"Standby: up to date, {copy.journal.height} messages")
-        self._whole = self._whole or whole
+        self._complete = self._complete or complete
 
-    def _look_around(self, now: float) -> None:
+    def _ask_witnesses(self, now: float) -> None:
         """Find out whether the first scorer is gone, or only cannot be reached from here."""
         peer = read_peer(self._folder)
-        if peer is None or not self._whole:
+        if peer is None or not self._complete:
             return  # its event was never completely copied: there is nothing to take over
-        if self._around is None:
-            click.echo(f"Standby: nothing is heard of {self._url}")
-            self._around = _Surroundings(self._name, self._logins(), peer, self._start_broker, self._shared)
-        for table in self._around.tables():
+        if self._witnesses is None:
+            click.echo(f"Standby: {self._url} no longer answers")
+            self._witnesses = _Witnesses(self._name, self._logins(), peer, self._start_broker, self._shared)
+        for table in self._witnesses.tables():
             self._takeover.came(table)
-        if self._around.unanswered(now):
+        if self._witnesses.unanswered(now):
             self._takeover.settle("no_answer")
 
-    def _leave(self) -> None:
-        if self._around:
-            self._around.close()
-            self._around = None
+    def _dismiss_witnesses(self) -> None:
+        if self._witnesses:
+            self._witnesses.close()
+            self._witnesses = None
 
-    def _note(self, copy: EventCopy) -> Lease:
+    def _become_active(self, copy: EventCopy) -> Lease:
         """Store that we are the active scorer, with a term that outranks the first scorer's. Return that lease."""
-        kept, peer = stored_lease(copy.journal), read_peer(self._folder)
-        term = max(kept.term if kept else 0, self._told.term if self._told else 0)
+        stored, peer = stored_lease(copy.journal), read_peer(self._folder)
+        term = max(stored.term if stored else 0, self._last_answer.term if self._last_answer else 0)
         lease = Lease(uuid.uuid4().hex, term + TAKEOVER)
         store_lease(copy.journal, lease)
         if peer:
@@ -254,7 +263,7 @@ class StandingBy:
         return lease
 
 
-class _Surroundings:
+class _Witnesses:
     """What a standby observes while the first scorer is silent: its own broker, and the first scorer's.
 
     If both share one broker, only that is asked: its nodes are the witnesses.
@@ -330,7 +339,7 @@ class _Surroundings:
         From now on it announces who has taken over, since the first scorer may restart before ours has read its
         journal.
         """
-        if not self._shared and self._up.wait(PATIENCE_S):
+        if not self._shared and self._up.wait(ANSWER_TIMEOUT_S):
             self._say("active", lease)
         running.push(self._broker.pop_all())
         return self.started
@@ -360,7 +369,7 @@ class OtherMachine:
         self._broker: OtherBroker | None = None
         work.standby.peer = read_peer(folder)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check whether another scorer has become active there. Raises ScorerReplaced."""
         peer, publisher = self._work.standby.peer, self._work.publisher
         if peer is None or publisher.link is None:
@@ -399,10 +408,10 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
         before, have = stored_lease(copy.journal) or Lease(""), copy.have
     if _desk_replaces(folder, peer, place, have, before):
         return True
-    until = time.monotonic() + (ASKING_SHARED_S if shared else ASKING_S)
+    deadline = time.monotonic() + (REPLACED_SHARED_TIMEOUT_S if shared else REPLACED_TIMEOUT_S)
     try:
         with LeaseLink(event_name(folder), broker, LeaseRequest(before, "", starts=False)) as line:
-            while ((now := time.monotonic()) < until or line.request.replaced) and not line.failure:
+            while ((now := time.monotonic()) < deadline or line.request.replaced) and not line.failure:
                 if line.look(now) is not None:
                     if line.request.informed or not shared:
                         break
@@ -416,8 +425,8 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
 def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
     """Return whether the other machine's desk answers, and its scorer outranks the last run on this one."""
     with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
-        told = line.ask(FollowRequest(have, program_version(), *place, line.host), SHORT_PATIENCE_S)
-        return told is not None and told.term > before.term
+        answer = line.ask(FollowRequest(have, program_version(), *place, line.host), SHORT_TIMEOUT_S)
+        return answer is not None and answer.term > before.term
     return False
 
 
@@ -460,7 +469,7 @@ def reserve_port(port: int = 0) -> int:
 
 @click.command("take-over", short_help="Let a standby become the active scorer of its event.")
 @options.folder_argument
-@said_as_json
+@json_lines
 def take_over(folder: Path) -> None:
     """Let the standby that runs on this machine take over.
 
@@ -471,9 +480,9 @@ def take_over(folder: Path) -> None:
     """
     peer = read_peer(folder)
     if peer is None or peer.role != "standby":
-        raise StandbyBehind(f"{folder} is no standby's: homologue scorer --standby-of makes it one")
+        raise StandbyBehind(f"{folder} does not belong to a standby: homologue scorer --standby-of makes it one")
     with suppress(StoreInUse):
         SqliteJournal(folder / STORE, event_name(folder)).close()
         raise StandbyBehind(f"no standby runs on {folder}")
-    (folder / WISH).touch()
+    (folder / TAKEOVER_REQUEST).touch()
     say("the standby takes over", folder=folder)

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from broker.cli.scorer import ADDRESS, PASSWORD, database_address
-from broker.console import EXISTING_FOLDER, FOLDER, amount, progress, said_as_json, said_as_object, say, working
+from broker.console import EXISTING_FOLDER, FOLDER, amount, json_lines, json_object, progress, say, working
 from broker.errors import AnchorChanged, BackupBroken, BackupMissing, StoreMissing
 from broker.event import open_event
 from broker.people.anchors import CheckedAnchor, check_anchor
@@ -63,7 +63,7 @@ def store() -> None:
 
 @store.command()
 @SOURCE
-@said_as_json
+@json_lines
 def check_command(source: Path) -> None:
     """Check copies by reading every message. The exit code is 1 if one is damaged.
 
@@ -73,7 +73,7 @@ def check_command(source: Path) -> None:
     names = [source.name] if (source / MANIFEST).exists() else copy_names(_names(source))
     within = source.parent if (source / MANIFEST).exists() else source
     if not names:
-        raise BackupMissing(f"{source} has no copy in it")
+        raise BackupMissing(f"{source} contains no copy")
     if not all([_check_one(within / name) for name in progress(names, "Reading copies")]):  # noqa: C419 - each of them is reported
         sys.exit(1)
 
@@ -82,8 +82,8 @@ FAULTS: Final = {
     ALTERED: "is not as it was written",
     LINK_ALTERED: "counts, but its link is not as it was written",
     MISSING: "is missing",
-    LOST: "was there and is there no more",
-    UNREADABLE_ROW: "is no message",
+    LOST: "was there and has been lost",
+    UNREADABLE_ROW: "is not a message",
     WRONG_POINTS: "has points that do not follow from its outcome",
     BAD_SIGNATURE: "is not signed by its device",
 }
@@ -92,7 +92,7 @@ FAULTS: Final = {
 @store.command()
 @click.argument("source", metavar="FOLDER|COPY", type=EXISTING_FOLDER)
 @click.option("--anchor", help="An anchor written down earlier: check that nothing before it has changed.")
-@said_as_object
+@json_object
 def verify_command(source: Path, anchor: str | None) -> None:
     """Verify every row of an event's store, or of one copy. Its scorer may be running.
 
@@ -105,20 +105,20 @@ def verify_command(source: Path, anchor: str | None) -> None:
     homologue store verify my-event --anchor 7K2M-9QXD-...
     """
     with working("Verifying"):
-        found, checked = _prove(source, anchor)
+        found, checked = _verify(source, anchor)
     faults, count = [fault._asdict() for fault in found.faults], len(found.faults)
-    without = "" if found.has_links else ", without links: they get them when its scorer starts"
+    unlinked = "" if found.has_links else ", without links: they get them when its scorer starts"
     whole = f"rows that fail verification: {count}" if count else "each as it was written"
-    about = f"{source}: {found.event}, {amount(found.messages, 'message')}{without}; {whole}"
+    about = f"{source}: {found.event}, {amount(found.messages, 'message')}{unlinked}; {whole}"
     lines = [*_fault_lines(found.faults), about, *(_anchor_lines(checked) if checked else ())]
     of_anchor = {"anchor": _anchor_json(checked)} if checked else {}
-    said = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
-    say("\n".join(lines), **said, **of_anchor)
+    fields = {"event": found.event, "messages": found.messages, "links": found.has_links, "faults": faults}
+    say("\n".join(lines), **fields, **of_anchor)
     if found.faults or (checked and not checked.holds):
         sys.exit(1)
 
 
-def _prove(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | None]:
+def _verify(source: Path, anchor: str | None) -> tuple[Verified, CheckedAnchor | None]:
     if (source / MANIFEST).exists():
         check_copy(source)
     checked = None if anchor is None else check_anchor(source, anchor)
@@ -135,13 +135,13 @@ def _anchor_json(checked: CheckedAnchor) -> dict[str, object]:
 def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
     """Return lines that say whether an anchor holds, and what has changed."""
     if checked.place is None:
-        yield f"{AnchorChanged.code}: what was stored when the anchor was made is not there any more as it was"
+        yield f"{AnchorChanged.code}: something that was stored when the anchor was made has been changed or removed"
         return
     before = f"{checked.place.messages} messages and {checked.place.entries} entries of the audit log"
     if checked.holds:
-        yield f"the anchor holds: {before} are as they were"
+        yield f"the anchor holds: {before} are unchanged"
         return
-    yield f"{AnchorChanged.code}: the anchor was made after {before}, and of these something was changed since"
+    yield f"{AnchorChanged.code}: the anchor was made after {before}, and some of these have changed since"
     yield from _fault_lines(checked.rows)
     if checked.entry is not None:
         yield f"audit_broken: entry {checked.entry} of the audit log is not as it was written"
@@ -150,10 +150,10 @@ def _anchor_lines(checked: CheckedAnchor) -> Iterator[str]:
 def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
     """Return a line for each fault."""
     for fault in faults:
-        whose = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
+        origin = "" if fault.seq is None else f" (table {fault.table}, fact {fault.seq})"
         if fault.table == DESK:
-            whose = f" (ruling {fault.seq} of the desk)"
-        yield f"{fault.code}: row {fault.height}{whose} {FAULTS[fault.code]}"
+            origin = f" (ruling {fault.seq} of the desk)"
+        yield f"{fault.code}: row {fault.height}{origin} {FAULTS[fault.code]}"
 
 
 @store.command()
@@ -162,31 +162,31 @@ def _fault_lines(faults: Iterable[Fault]) -> Iterator[str]:
     "--to", "address", metavar="postgresql://USER@HOST/DATABASE", required=True, help="Address of the database."
 )
 @PASSWORD
-@said_as_json
+@json_lines
 def move_command(event: Path, address: str, store_password: Path | None) -> None:
     """Move an event's journal from its folder into PostgreSQL. Its scorer must not be running.
 
     \b
     homologue store move my-event --to postgresql://scorer@db.example.org/homologue --store-password db.password
     """
-    wanted = database_address(address, store_password)
-    if wanted is not None:
+    database = database_address(address, store_password)
+    if database is not None:
         with working("Moving"):
-            count = _move(event, wanted)
+            count = _move(event, database)
         say(f"{amount(count, 'message')} moved; {STORE}.moved is the journal as it was", messages=count)
 
 
-def _move(folder: Path, wanted: DatabaseAddress) -> int:
+def _move(folder: Path, database: DatabaseAddress) -> int:
     if not (folder / STORE).exists():
         raise StoreMissing(f"there is no {STORE} in {folder}: nothing has been recorded there")
     event = event_name(folder)
     with (
         closing(SqliteJournal(folder / STORE, event)) as source,
-        closing(open_at(wanted, folder, event)) as target,
+        closing(open_at(database, folder, event)) as target,
     ):
         refuse_nonempty(target)
         height = copy_journal(source, target)
-        write_address(folder, wanted)
+        write_address(folder, database)
     (folder / STORE).rename(folder / f"{STORE}.moved")
     return height
 
@@ -219,7 +219,7 @@ def _names(folder: Path) -> Iterator[str]:
 @click.argument("event", type=EXISTING_FOLDER)
 @click.option("--to", "target", type=FOLDER, required=True, help="Folder for copies, on a second disk or a stick.")
 @KEEP
-@said_as_json
+@json_lines
 def backup_command(event: Path, target: Path, keep: int) -> None:
     """Copy an event now. Its scorer may be running.
 
@@ -240,7 +240,7 @@ def backup_command(event: Path, target: Path, keep: int) -> None:
 )
 @ADDRESS
 @PASSWORD
-@said_as_json
+@json_lines
 def restore_command(
     source: Path,
     folder: Path,
@@ -251,23 +251,21 @@ def restore_command(
 ) -> None:
     """Restore the newest complete copy into FOLDER, which must be new or empty.
 
-    Messages that the copy lacks are listed by number, as far as the second home and newer but damaged copies tell.
-    Tables send their own messages again; rulings come back from the second home now, and from tables later.
+    Messages that the copy lacks are listed by number, if the second home or newer but damaged copies show them. Tables
+    send their own messages again; rulings come back from the second home now, and from tables later.
 
     \b
     homologue store restore /media/stick my-event
     """
     chosen, manifest, broken = choose_copy(source, event)
     for problem in broken:
-        click.echo(f"passed over: {problem}", err=True)
+        click.echo(f"skipped: {problem}", err=True)
     with working("Restoring"):
         restore_copy(chosen, manifest, folder, database_address(store_address, store_password))
         people = restore_people(folder, chosen, _newer_copies(chosen, manifest.event), wall_clock_ms())
     lines = [*_restored_lines(folder, manifest.event, second_home, _newer_copies(chosen, manifest.event))]
     if people:
-        lines.append(
-            f"accounts: as in {people}; everybody logs in again. Look through them: homologue event people list"
-        )
+        lines.append(f"accounts: as in {people}; everybody must log in again. Check them: homologue event people list")
     text = "\n".join((f"{folder}: {_describe(chosen, manifest)}", *lines))
     say(text, folder=folder, copy=chosen.name, event=manifest.event, messages=manifest.height, notes=lines)
 
@@ -288,9 +286,9 @@ def _restored_lines(folder: Path, event: str, second_home: Path | None, newer: S
     missing = [fault for fault in content.faults if fault.code == LOST]
     yield from (concern.text for concern in concerns_of_faults(content.faults))
     if missing:
-        yield "tables send theirs again when the scorer has started, and rulings come back that tables keep"
+        yield "once the scorer has started, tables send their messages again, and the rulings that they keep"
     elif second_home is None:
-        yield "what came after this copy is not known here; tables send theirs again when the scorer has started"
+        yield "what came after this copy is unknown; once the scorer has started, tables send their messages again"
 
 
 def _newer_copies(chosen: Path, event: str) -> list[Path]:

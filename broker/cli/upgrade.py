@@ -5,16 +5,16 @@ from typing import Final
 
 import click
 
-from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, said_as_json, say
+from broker.console import EXISTING_FILE, EXISTING_FOLDER, FILE, json_lines, say
 from broker.files import refuse_no_event
 from broker.protocol import SigningKey, open_key
 from broker.upgrade.bundle import (
-    BESIDE_EVENT,
+    EVENT_SUBFOLDER,
     HALL_KEYS,
     UpgradeError,
+    import_bundle,
     make_bundle,
     read_bundle,
-    take_bundle,
     trusted_keys,
 )
 
@@ -34,7 +34,7 @@ def upgrade() -> None:
 
 @upgrade.command("key")
 @click.argument("file", type=FILE)
-@said_as_json
+@json_lines
 def key(file: Path) -> None:
     """Print the public key of the private key in FILE, which is created if it is missing.
 
@@ -45,11 +45,11 @@ def key(file: Path) -> None:
     say(public, key=public)
 
 
-@upgrade.command("bundle")
+@upgrade.command("bundle", short_help="Make a bundle of the packages of one version.")
 @click.argument("debs", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("--key", "key_file", type=EXISTING_FILE, required=True, help="Private key to sign it with.")
 @click.option("--output", type=FILE, help="Bundle to write [default: homologue-VERSION.upgrade].")
-@said_as_json
+@json_lines
 def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
     """Make a bundle of the packages of one version, for all Debian releases and architectures that tables have.
 
@@ -71,7 +71,7 @@ def bundle(debs: tuple[Path, ...], key_file: Path, output: Path | None) -> None:
 @upgrade.command("check")
 @click.argument("file", type=EXISTING_FILE)
 @KEYS
-@said_as_json
+@json_lines
 def check(file: Path, keys: Path) -> None:
     """Check that a bundle is complete and signed by a key that is trusted here, and list what is in it."""
     signed, manifest = read_bundle(file, trusted_keys(keys))
@@ -97,14 +97,14 @@ def check(file: Path, keys: Path) -> None:
 @click.argument("file", type=EXISTING_FILE)
 @click.argument("event", type=EXISTING_FOLDER)
 @KEYS
-@said_as_json
+@json_lines
 def take(file: Path, event: Path, keys: Path) -> None:
-    """Add a bundle to EVENT, replacing an earlier one. The head arbiter offers it to tables under Devices."""
+    """Add a bundle to EVENT, replacing an earlier one. The head arbiter then offers it to tables under Devices."""
     refuse_no_event(event)
     trusted = trusted_keys(keys)
-    manifest = take_bundle(file, event / BESIDE_EVENT, trusted).opened(trusted)
+    manifest = import_bundle(file, event / EVENT_SUBFOLDER, trusted).verify(trusted)
     say(
-        f"Version {manifest.version} lies there: the head arbiter offers it (Orders, Devices).",
+        f"Version {manifest.version} was added: the head arbiter can now offer it to tables (Orders, Devices).",
         version=manifest.version,
     )
 
@@ -113,4 +113,4 @@ def _key(file: Path) -> SigningKey:
     try:
         return open_key(file)
     except ValueError:
-        raise UpgradeError("upgrade_unsigned", f"{file} holds no private key") from None
+        raise UpgradeError("upgrade_unsigned", f"{file} contains no private key") from None

@@ -18,7 +18,7 @@ from broker.version import program_version
 def version(*, as_json: bool) -> None:
     """Show this version, the available brokers, and which of them a new event uses.
 
-    For each broker: its version, the package that it came in, and the SHA-256 of the program. It is an error if a
+    For each broker: its version, the package that it came in, and the SHA-256 of the program. The exit code is 1 if a
     program is not what its package installed.
     """
     found = {kind: _program(kind) for kind in get_args(Kind)}

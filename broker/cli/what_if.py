@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from broker.cli.rules_input import FILE, load_either_profile
-from broker.console import EXISTING_FOLDER, said_as_object, say
+from broker.console import EXISTING_FOLDER, json_object, say
 from broker.rules import RiichiProfile, RuleError, Rules, load_of_same_book
 from broker.rulings.preview import CHOICES, StandingChange, WhatIf, changed_rules, what_if
 from broker.scorer import StoredEvent, open_stored_event
@@ -34,8 +34,8 @@ def _choice(name: str, about: str) -> click.Option:
         _choice("rounding", "Rounding of the datum"),
     ],
 )
-@said_as_object
-def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> None:
+@json_object
+def what_if_command(folder: Path, profile: str | None, **choices: str | None) -> None:
     """Recalculate an event under other rules, and show who would change place, as the desk's page *What if* does.
 
     The event is only read, and its scorer may be running. If the profile allows fewer winners at once, the nearest in
@@ -46,17 +46,17 @@ def what_if_command(folder: Path, profile: str | None, **wishes: str | None) -> 
     homologue rules what-if my-event --method cross --own-score excluded --json
     """
     stored = open_stored_event(folder)
-    base = _other(stored.event.profile, profile) if profile else stored.event.profile
-    said = {name: value for name, value in wishes.items() if value is not None}
+    base = _profile_to_try(stored.event.profile, profile) if profile else stored.event.profile
+    changes = {name: value for name, value in choices.items() if value is not None}
     if not stored.state.over:
         plays = f"{stored.state.plays_in} of {len(stored.event.plan.plays)}"
         click.echo(f"provisional: {plays} plays have their result", err=True)
-    found = what_if(stored.state.fork(), changed_rules(base, said))
+    found = what_if(stored.state.fork(), changed_rules(base, changes))
     names = {player.id: player.name for player in stored.event.players.values()}
-    say("\n".join(_as_text(stored, found, said, names)), **_answer(stored, found, said, names))
+    say("\n".join(_as_text(stored, found, changes, names)), **_answer(stored, found, changes, names))
 
 
-def _other(now: Rules, written: str) -> Rules:
+def _profile_to_try(now: Rules, written: str) -> Rules:
     """Return a profile. Raises RuleError if it is of another rule book, by which these plays cannot be counted."""
     if written == now.id:
         return now
@@ -68,20 +68,20 @@ def _other(now: Rules, written: str) -> Rules:
     return load_of_same_book(now, written)
 
 
-def _answer(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
+def _answer(stored: StoredEvent, found: WhatIf, changes: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
     players = [{"player": one.name, **msgspec.to_builtins(one), "name": names[one.name]} for one in found.players]
     return {
         "event": stored.event.name,
         "profile": found.profile.id,
-        "changed": dict(said),
+        "changed": dict(changes),
         "of": found.player_count,
         "players": players,
         "teams": msgspec.to_builtins(found.teams),
     }
 
 
-def _as_text(stored: StoredEvent, found: WhatIf, said: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
-    rules = ", ".join([found.profile.id, *(f"{name.replace('_', ' ')} {value}" for name, value in said.items())])
+def _as_text(stored: StoredEvent, found: WhatIf, changes: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
+    rules = ", ".join([found.profile.id, *(f"{name.replace('_', ' ')} {value}" for name, value in changes.items())])
     yield f"{stored.event.plan.title}: {stored.event.profile.id} now, counted by {rules}"
     yield f"Players who would move: {len(found.players)} of {found.player_count}"
     yield from _table(found.players, names)
@@ -96,5 +96,5 @@ def _table(moved: Iterable[StandingChange], names: Mapping[str, str]) -> Iterato
     if listed:
         yield COLUMNS.format("place", "then", "IMP", "then", "by", "")
     for one in listed:
-        told = (one.place_before, one.place_after, one.imp_before, one.imp_after, one.by)
-        yield COLUMNS.format(*(NOTHING if value is None else value for value in told), names.get(one.name, one.name))
+        cells = (one.place_before, one.place_after, one.imp_before, one.imp_after, one.by)
+        yield COLUMNS.format(*(NOTHING if value is None else value for value in cells), names.get(one.name, one.name))

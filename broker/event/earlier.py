@@ -22,11 +22,11 @@ from msgspec.structs import replace
 from broker.errors import RuleError, reason
 from broker.event.file_io import CsvRow, read_bytes, read_csv
 from broker.event.stages import read_part
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import Name, Refused, refuse_duplicate_names
 from broker.rules import ComparisonRules
 from broker.scoring import Adjustment, PreviousPlaces, Ranked, carry_over, standing_places
-from broker.spreadsheet import as_typed
+from broker.spreadsheet import without_apostrophes
 
 Kind = Literal["individual", "team"]
 WHO: Final = {"individual": "a player", "team": "a team"}
@@ -211,7 +211,7 @@ def _of_json(content: bytes) -> tuple[EarlierLine, ...]:
 
 
 def _of_row(row: CsvRow) -> EarlierLine:
-    cells = {name: " ".join(as_typed(text).split()) for name, text in row.cells.items()}
+    cells = {name: " ".join(without_apostrophes(text).split()) for name, text in row.cells.items()}
     imp = cells["imp"].removeprefix("'").replace("\N{MINUS SIGN}", "-").removeprefix("+")
     if not NUMBER.fullmatch(imp):
         problem = N_("{text} is not a number of IMPs", text=repr(imp[:20]))
@@ -270,7 +270,7 @@ def match(lines: Iterable[EarlierLine], kind: Kind, here: Mapping[str, str]) -> 
     """
     by_name: dict[str, list[str]] = {}
     for id_, name in here.items():
-        by_name.setdefault(folded(name), []).append(id_)
+        by_name.setdefault(search_key(name), []).append(id_)
     places, unknown = dict[str, EarlierPlace](), list[str]()
     for line in lines:
         key = _id_of(line, kind, by_name, here)
@@ -288,7 +288,7 @@ def _id_of(line: EarlierLine, kind: Kind, by_name: Mapping[str, list[str]], here
         id_ = line.ranked(kind).name
     except ValueError as error:
         raise RuleError("bad_previous", str(error)) from None
-    found = by_name.get(folded(line.called), [])
+    found = by_name.get(search_key(line.called), [])
     if len(found) > 1 and id_ not in found:
         raise RuleError(
             "bad_previous", N_("two players here are called {name}: give them different names", name=line.called)

@@ -48,7 +48,7 @@ from broker.rules import (
     serial_order,
 )
 from broker.rules.mcr import Action
-from broker.spreadsheet import as_typed, columns, read_grid
+from broker.spreadsheet import columns, read_grid, without_apostrophes
 
 DEALS: Final = "deals.json"
 SETS: Final = "sets.json"
@@ -313,5 +313,5 @@ def _listing(cells: Mapping[str, str]) -> Listing:
 
 def _clean_field(text: str) -> str:
     """Return a field without the apostrophe that guards against formulas; empty if it is too long or unprintable."""
-    text = " ".join(as_typed(text.strip()).split())
+    text = " ".join(without_apostrophes(text.strip()).split())
     return text if text.isprintable() and len(text) <= LONGEST_LINE else ""

@@ -23,7 +23,7 @@ from broker.event.plan import LARGEST_TEAM, Plan
 from broker.files import PLAYERS
 from broker.i18n import N_
 from broker.protocol import COUNTRY, LONGEST_LINE, Player, PlayerCorrected
-from broker.spreadsheet import as_typed, csv_text
+from broker.spreadsheet import csv_text, without_apostrophes
 
 PARTS: Final = DETAILS[-2:]
 EXTRA_COLUMNS: Final = DETAILS[:-2]
@@ -96,7 +96,7 @@ def read_players(path: Path) -> tuple[ListedPlayer, ...]:
 
 def _listed(row: CsvRow, default_id: str) -> ListedPlayer:
     # Lines typed on a Mac may have decomposed accents: without normalising, one team would become two.
-    cells = {column: unicodedata.normalize("NFC", as_typed(row.cells.get(column, ""))) for column in COLUMNS}
+    cells = {column: unicodedata.normalize("NFC", without_apostrophes(row.cells.get(column, ""))) for column in COLUMNS}
     cells |= {column: cells[column].removeprefix("'") for column in NUMBERS}
     parts = [" ".join(cells[column].split()) for column in PARTS]
     name = " ".join(cells["name"].split() or filter(None, parts))

@@ -24,7 +24,7 @@ from broker.export.pdf import (
     striped_rows,
     tables_pdf,
 )
-from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, folded
+from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator, search_key
 from broker.protocol import SEATS, Player
 from broker.rulings import StandIn, substitute_of
 
@@ -111,7 +111,7 @@ def _seated(event: Event, plan: Plan, stand_ins: tuple[StandIn, ...]) -> list[_S
         for name in dict.fromkeys(substitutes.values()) or (None,):
             own = tuple(place for place in places if substitutes.get(place.round) == name)
             found.append(_Seated(player, name, own))
-    return sorted(found, key=lambda one: (folded(one.shown_name), one.player.id))
+    return sorted(found, key=lambda one: (search_key(one.shown_name), one.player.id))
 
 
 def _name_columns(plan: Plan) -> Columns:

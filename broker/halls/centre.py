@@ -47,7 +47,7 @@ from broker.store import FIRST_LINK, DeskDecision, Journal, link_after, message_
 OF_PLAYERS: Final = (Award, FineRuled, Substitute, Withdrawn, PlayerCorrected)
 """Rulings about players rather than plays; they count wherever those players are compared."""
 
-KEPT: Final = "hall/"
+POSITION_PREFIX: Final = "hall/"
 """Prefix of the keys under which the store has each hall's position."""
 
 
@@ -98,7 +98,7 @@ class HallView(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class OfHall:
+class AcceptedRow:
     """An accepted row. A fact is an `Incoming`, as if its table had sent it; other records do not come from tables."""
 
     hall: str
@@ -116,7 +116,7 @@ def _altered(row: HallRow) -> Refused:
 
 
 @dataclass(slots=True)
-class _OnceAll:
+class _WhenAll:
     """Acknowledges a message when all of its rows are acknowledged."""
 
     left: int
@@ -129,7 +129,7 @@ class _OnceAll:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Report:
     state: HallState
     at: int
     seconds: float
@@ -144,7 +144,7 @@ class Centre:
         file: HallsFile,
         journal: Journal,
         decided: Sequence[DeskDecision],
-        has: Callable[[str], bool],
+        is_stored: Callable[[str], bool],
         clock: Callable[[], int],
         seconds: Callable[[], float],
     ) -> None:
@@ -152,87 +152,87 @@ class Centre:
 
         `file` lists the halls. A hall that was revoked after the file was written, by another machine with a file of
         its own, stays revoked until this file is written again. `decided` are the stored records other than facts.
-        `has` returns whether a fact or ruling with this id is stored.
+        `is_stored` returns whether a fact or ruling with this id is stored.
         """
         self._planned, self._event = planned, planned().name
         self._journal, self._clock, self._seconds = journal, clock, seconds
-        self._decided = {one.message.id for one in decided}
-        self._has_fact = has
+        self._decided = {record.message.id for record in decided}
+        self._is_stored = is_stored
         self.halls: dict[str, Hall] = {}
         self.hall_of: dict[int, str] = {}
-        kept = journal.stored_values(KEPT)  # decoded strictly: a revoked hall must not be admitted again
-        self._at = {name: msgspec.json.decode(text, type=HallPosition) for name, text in kept.items()}
-        self._unkept: set[str] = set()
+        stored = journal.stored_values(POSITION_PREFIX)  # decoded strictly: a revoked hall must not be admitted again
+        self._positions = {name: msgspec.json.decode(text, type=HallPosition) for name, text in stored.items()}
+        self._unstored: set[str] = set()
         """Halls whose position has changed, by rows, revocation or admission, and is not stored yet."""
         self._due: set[str] = set()
         """Halls to which a receipt is to be sent."""
-        self._heard: dict[str, _Heard] = {}
+        self._reports: dict[str, _Report] = {}
         self._refused: Counter[str] = Counter()
         self._lacking: defaultdict[str, dict[tuple[int, int], None]] = defaultdict(dict)
         """For each hall, table and number of the refused facts, the latest last."""
         self._complete: frozenset[int] | None = None
-        self._said_at = 0.0
+        self._state_sent_at = 0.0
         """When the deals that are over everywhere were last published."""
         self._silent: set[str] = set()
         self.passed_over: list[tuple[int, int]] = []
         """Table and number of the facts that halls have reported as refused, until the scorer empties the list."""
         self._seated: tuple[Event | None, dict[int, set[str]]] = None, {}
         """A cache: the plan, and the players at each table according to it."""
-        revoked = {name for name, at in self._at.items() if at.revoked_at > file.written_at}
+        revoked = {name for name, position in self._positions.items() if position.revoked_at > file.written_at}
         self._file, self._listed = file, file.now()
-        self._take_list([structs.replace(one, revoked=one.revoked or one.name in revoked) for one in self._listed])
-        self._taken_from: dict[str, set[str]] = {}
+        self._use_list([structs.replace(hall, revoked=hall.revoked or hall.name in revoked) for hall in self._listed])
+        self._rulings_of: dict[str, set[str]] = {}
         """Ids of the rulings that came from each hall."""
-        for one in (record.message for record in decided):
-            if isinstance(one, Ruling) and (hall := self._hall_of_ruling(one)):
-                self._taken_from.setdefault(hall, set()).add(one.id)
+        for ruling in (record.message for record in decided):
+            if isinstance(ruling, Ruling) and (name := self._hall_of_ruling(ruling)):
+                self._rulings_of.setdefault(name, set()).add(ruling.id)
 
-    def follow(self) -> bool:
+    def reload_list(self) -> bool:
         """Reload the list of halls if its file was written again. Return whether the list has changed."""
         before, self._listed = self._listed, self._file.now()
-        return self._listed is not before and self._take_list(self._listed)
+        return self._listed is not before and self._use_list(self._listed)
 
-    def _take_list(self, halls: Sequence[Hall]) -> bool:
+    def _use_list(self, halls: Sequence[Hall]) -> bool:
         found = {hall.name: hall for hall in halls}
         if found == self.halls:
             return False
         self.halls = found
         self.hall_of = {table: hall.name for hall in halls for table in hall.numbers}
         for name, hall in found.items():
-            at = self._at.get(name, HallPosition())
-            if bool(at.revoked_at) != hall.revoked:
-                at = structs.replace(at, revoked_at=self._clock() if hall.revoked else 0)
-                self._unkept.add(name)
-            self._at[name] = at
+            position = self._positions.get(name, HallPosition())
+            if bool(position.revoked_at) != hall.revoked:
+                position = structs.replace(position, revoked_at=self._clock() if hall.revoked else 0)
+                self._unstored.add(name)
+            self._positions[name] = position
         self._due |= found.keys()
         return True
 
     # ---- receiving --------------------------------------------------------------------------
 
-    def is_of_hall(self, one: Incoming) -> bool:
+    def is_of_hall(self, message: Incoming) -> bool:
         """Return whether a message comes from a hall."""
-        place = topics.parse_topic(one.topic)
+        place = topics.parse_topic(message.topic)
         return place is not None and place.topic in {topics.HALL_ROW, topics.HALL_STATE}
 
-    def unpack(self, one: Incoming) -> Iterator[OfHall | Refused]:
+    def unpack(self, incoming: Incoming) -> Iterator[AcceptedRow | Refused]:
         """Return the rows in a hall's message that are to be judged now, and why others cannot be.
 
         Rows that are known already, do not follow, are empty or concern only their own hall are left out. The message
         is acknowledged once all of its rows are.
         """
         try:
-            _, message = decode_on_topic(one.topic, one.payload)
-            hall = self._may_send(message) if isinstance(message, HallRow) else None
+            _, message = decode_on_topic(incoming.topic, incoming.payload)
+            hall = self._sending_hall(message) if isinstance(message, HallRow) else None
         except Refused as refused:
-            one.acknowledge()
+            incoming.acknowledge()
             yield refused
             return
         if isinstance(message, HallState):
-            self._hear(message)
+            self._note_report(message)
         if hall is None or not isinstance(message, HallRow):
-            one.acknowledge()
+            incoming.acknowledge()
             return
-        acknowledge = _OnceAll(1 + len(message.then), one.acknowledge)
+        acknowledge = _WhenAll(1 + len(message.then), incoming.acknowledge)
         doubted: HallRow | None = None
         for row in message.each():
             proved = self._proved(row)
@@ -240,14 +240,14 @@ class Centre:
                 yield _altered(doubted)
             acknowledge.left += len(proved)
             for known in proved:
-                yield from self._taken(known, replace(one, acknowledge=acknowledge))
+                yield from self._accepted(known, replace(incoming, acknowledge=acknowledge))
             acknowledge()
-            doubted = row if self._at[hall.name].doubted is row else None
+            doubted = row if self._positions[hall.name].doubted is row else None
         if doubted:  # refused for now; it counts after all if the next message proves it
             yield _altered(doubted)
 
-    def _hear(self, state: HallState) -> None:
-        self._heard[state.hall] = _Heard(state, self._clock(), self._seconds())
+    def _note_report(self, state: HallState) -> None:
+        self._reports[state.hall] = _Report(state, self._clock(), self._seconds())
         if state.hall not in self.halls:
             return
         self._due.add(state.hall)  # an earlier receipt may be lost, and a hall without one sends nothing
@@ -256,7 +256,7 @@ class Centre:
         ours = (one for one in state.passed_over if self.hall_of.get(one[0]) == state.hall)
         self.passed_over.extend(ours)
 
-    def _may_send(self, row: HallRow) -> Hall:
+    def _sending_hall(self, row: HallRow) -> Hall:
         hall = self.halls.get(row.hall)
         if hall is None:
             raise Refused("unknown_hall", f"this event has no hall {row.hall}")
@@ -270,48 +270,49 @@ class Centre:
 
         A row is proved by its own link or, if only that link was altered, by the link of the next row.
         """
-        at = self._at[row.hall]
-        begins = row.height == 1 and 0 < row.attempt - at.attempt <= MOST_ATTEMPTS
+        position = self._positions[row.hall]
+        begins = row.height == 1 and 0 < row.attempt - position.attempt <= MOST_ATTEMPTS
         # The links prove that it is the same journal. A standby's copy or a restored one has another store id.
-        follows = (row.attempt, row.height, row.before) == (at.attempt, at.upto + 1, at.link)
+        follows = (row.attempt, row.height, row.before) == (position.attempt, position.upto + 1, position.link)
         if not begins and not follows:
             return []
-        last = at.doubted if follows else None
+        last = position.doubted if follows else None
         both = last is not None and row.link == _link_of(row, _link_of(last, last.before))
         alone = row.height > 1 and row.before == FIRST_LINK.hex()  # its hall lacks the row before it
         known = not row.body or both or alone or row.link == _link_of(row, row.before)
-        self._at[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link, doubted=None if known else row)
-        self._unkept.add(row.hall)
+        doubted = None if known else row
+        self._positions[row.hall] = HallPosition(row.store, row.attempt, row.height, row.link, doubted=doubted)
+        self._unstored.add(row.hall)
         return [one for one, is_proved in ((last, both), (row, known)) if one and is_proved and one.body]
 
-    def _taken(self, row: HallRow, one: Incoming) -> Iterator[OfHall | Refused]:
+    def _accepted(self, row: HallRow, message: Incoming) -> Iterator[AcceptedRow | Refused]:
         try:
-            record = self._record(row, one)
+            record = self._record(row, message)
         except Refused as refused:
-            one.acknowledge()
+            message.acknowledge()
             yield refused
             return
         if record is None:
-            one.acknowledge()
+            message.acknowledge()
         else:
-            yield OfHall(row.hall, record, one.acknowledge)
+            yield AcceptedRow(row.hall, record, message.acknowledge)
 
-    def _record(self, row: HallRow, one: Incoming) -> Incoming | Ruling | DeviceRecord | None:
+    def _record(self, row: HallRow, came: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         body = row.body.encode()
         try:
             message = message_of(body)
         except StoreBroken as error:
             raise Refused("malformed", str(error)) from None
-        if self._has_fact(message.id) or message.id in self._decided:
+        if self._is_stored(message.id) or message.id in self._decided:
             if isinstance(message, LogMessage):
                 self._lacking[row.hall].pop((message.table, message.seq), None)
             return None
         if isinstance(message, Ruling):
             return message if self._is_for_all(message, row.hall) else None
         if self.hall_of.get(message.table) != row.hall:
-            raise Refused("not_of_hall", f"table {message.table} is none of hall {row.hall}")
+            raise Refused("not_of_hall", f"table {message.table} does not belong to hall {row.hall}")
         if isinstance(message, LogMessage):
-            return Incoming(topics.LOG.at(self._event, table=message.table), body, one.acknowledge, one.received_at)
+            return Incoming(topics.LOG.at(self._event, table=message.table), body, came.acknowledge, came.received_at)
         return message
 
     def _is_for_all(self, ruling: Ruling, hall: str) -> bool:
@@ -322,25 +323,24 @@ class Centre:
         """
         decision = ruling.decision
         if isinstance(decision, Undo):
-            ours = decision.ruling in self._taken_from.get(hall, ())
+            counts = decision.ruling in self._rulings_of.get(hall, ())
         elif isinstance(decision, PlanChanged):
             changed = {one.table for one in decision.plays} | {table for table, _ in decision.dropped}
             if any(self.hall_of.get(table) != hall for table in changed):
-                raise Refused(
-                    "not_of_hall", f"ruling {ruling.number} changes plays of tables that are none of hall {hall}"
-                )
-            ours = decision.stage is None
+                raise Refused("not_of_hall", f"ruling {ruling.number} changes plays of tables outside hall {hall}")
+            counts = decision.stage is None
         elif ruling.table is None:
-            ours = isinstance(decision, OF_PLAYERS)
+            counts = isinstance(decision, OF_PLAYERS)
         else:
-            ours = True
+            counts = True
             if self.hall_of.get(ruling.table) != hall:
-                raise Refused("not_of_hall", f"ruling {ruling.number}: table {ruling.table} is none of hall {hall}")
-        if ours and self._others_named(decision, hall):
+                text = f"ruling {ruling.number}: table {ruling.table} does not belong to hall {hall}"
+                raise Refused("not_of_hall", text)
+        if counts and self._players_of_others(decision, hall):
             raise Refused("not_of_hall", f"ruling {ruling.number} names players who do not play in hall {hall}")
-        return ours
+        return counts
 
-    def _others_named(self, decision: AnyDecision, hall: str) -> set[str]:
+    def _players_of_others(self, decision: AnyDecision, hall: str) -> set[str]:
         """Return the players whom a hall's ruling names although they do not play in that hall."""
         named = set(players_named(decision)) - self._players_of(hall)
         if isinstance(decision, PlanChanged):  # new players, and those without a seat, play in no other hall
@@ -353,7 +353,7 @@ class Centre:
         if ruling.table is not None:
             return self.hall_of.get(ruling.table)
         if isinstance(ruling.decision, Undo):
-            return next((hall for hall, ids in self._taken_from.items() if ruling.decision.ruling in ids), None)
+            return next((hall for hall, ids in self._rulings_of.items() if ruling.decision.ruling in ids), None)
         named = set(players_named(ruling.decision))
         return next((hall for hall in self.halls if named and named <= self._players_of(hall)), None)
 
@@ -368,21 +368,21 @@ class Centre:
             player for hall in halls for table in self.halls[hall].numbers for player in self._seated[1].get(table, ())
         }
 
-    def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
+    def note_stored(self, hall: str, record: Ruling | DeviceRecord) -> None:
         """Note that a hall's ruling or admission has been stored here."""
         self._decided.add(record.id)
         if isinstance(record, Ruling):
-            self._taken_from.setdefault(hall, set()).add(record.id)
+            self._rulings_of.setdefault(hall, set()).add(record.id)
 
-    def judged(self, fact: LogMessage, *, refused: bool) -> None:
+    def note_judged(self, fact: LogMessage, *, refused: bool) -> None:
         """Note whether a fact was accepted or refused."""
         if hall := self.hall_of.get(fact.table):
             self._lacking[hall].pop((fact.table, fact.seq), None)
             if refused:
                 self._refused[hall] += 1
-                self.lack([(fact.table, fact.seq)])
+                self.note_refused([(fact.table, fact.seq)])
 
-    def lack(self, facts: Iterable[tuple[int, int]]) -> None:
+    def note_refused(self, facts: Iterable[tuple[int, int]]) -> None:
         """Report these facts as refused in the receipts to their halls, which inform their tables."""
         for table, seq in facts:
             if hall := self.hall_of.get(table):
@@ -391,61 +391,61 @@ class Centre:
                 if len(lacking) > MOST_LACKING:
                     del lacking[next(iter(lacking))]
 
-    def keep(self) -> None:
+    def store_positions(self) -> None:
         """Store the halls' positions, in the same commit as their rows."""
-        for hall in sorted(self._unkept):
-            self._journal.set_struct(f"{KEPT}{hall}", self._at[hall])
-        self._unkept.clear()
+        for hall in sorted(self._unstored):
+            self._journal.set_struct(f"{POSITION_PREFIX}{hall}", self._positions[hall])
+        self._unstored.clear()
 
     @property
-    def unkept(self) -> bool:
+    def has_unstored(self) -> bool:
         """Whether a hall's position has changed since the positions were last stored."""
-        return bool(self._unkept)
+        return bool(self._unstored)
 
-    def look(self) -> list[str]:
+    def newly_silent(self) -> list[str]:
         """Return the halls that have gone silent since the last call."""
         now = self._seconds()
         silent = {
             name
-            for name, heard in self._heard.items()
-            if heard.state.lifecycle == "gone" or now - heard.seconds > SILENT_S
+            for name, report in self._reports.items()
+            if report.state.lifecycle == "gone" or now - report.seconds > SILENT_S
         }
         new, self._silent = silent - self._silent, silent
         return sorted(new)
 
     # ---- sending ----------------------------------------------------------------------------
 
-    def again(self) -> None:
+    def resend_all(self) -> None:
         """Send everything to all halls again, on a new connection."""
         self._due |= self.halls.keys()
         self._complete = None
 
     def receipts(self, height: int, key: SigningKey) -> Iterator[HallReceipt]:
         """Return the signed receipts that are due, for halls whose positions are stored."""
-        due, self._due = self._due - self._unkept, self._due & self._unkept
+        due, self._due = self._due - self._unstored, self._due & self._unstored
         for name in sorted(due & self.halls.keys()):  # a hall may no longer be in the list
-            at = self._at[name]
+            position = self._positions[name]
             receipt = HallReceipt(
-                id=f"{name}-{height}-{at.attempt}-receipt",
+                id=f"{name}-{height}-{position.attempt}-receipt",
                 event=self._event,
                 seq=height,
                 hall=name,
-                store=at.store or None,
-                attempt=at.attempt,
-                upto=at.upto,
-                link=at.link if at.upto else None,
+                store=position.store or None,
+                attempt=position.attempt,
+                upto=position.upto,
+                link=position.link if position.upto else None,
                 refused=self._refused[name],
                 lacks=tuple(sorted(self._lacking[name])),
                 revoked=self.halls[name].revoked,
             )
             yield key.sign(receipt)
 
-    def word(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
+    def state_if_due(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
         """Return the deals that are over everywhere, if they have changed or a hall may have missed them."""
         now = self._seconds()
-        if complete == self._complete and now - self._said_at < SILENT_S:
+        if complete == self._complete and now - self._state_sent_at < SILENT_S:
             return None
-        self._complete, self._said_at = complete, now
+        self._complete, self._state_sent_at = complete, now
         return key.sign(
             CentreState(
                 id=f"centre-{height}-state",
@@ -462,21 +462,21 @@ class Centre:
         return tuple(map(self._view, self.halls.values()))
 
     def _view(self, hall: Hall) -> HallView:
-        heard, upto = self._heard.get(hall.name), self._at[hall.name].upto
-        state = heard.state if heard else None
-        there = heard is not None and heard.state.lifecycle == "there"
+        report, upto = self._reports.get(hall.name), self._positions[hall.name].upto
+        state = report.state if report else None
+        present = report is not None and report.state.lifecycle == "there"
         return HallView(
             name=hall.name,
             title=hall.title,
             tables=hall.tables,
             lifecycle=state.lifecycle if state else None,
-            silent=heard is not None and there and self._seconds() - heard.seconds > SILENT_S,
+            silent=report is not None and present and self._seconds() - report.seconds > SILENT_S,
             upto=upto,
             behind=max(0, state.height - upto) if state else 0,
-            heard_at=heard.at if heard else None,
+            heard_at=report.at if report else None,
             version=state.version if state else "",
             # The state of a hall that is gone is its MQTT will, which was written when it connected.
-            clock_off_ms=state.at - heard.at if there and heard and state and state.at is not None else 0,
+            clock_off_ms=state.at - report.at if present and report and state and state.at is not None else 0,
             refused=self._refused[hall.name],
             revoked=hall.revoked,
         )

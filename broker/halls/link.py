@@ -38,28 +38,28 @@ from broker.read_ahead import StoredRow
 from broker.store import FIRST_LINK, Journal
 from broker.version import program_version
 
-AT_ONCE: Final = MOST_ROWS
+ROWS_PER_MESSAGE: Final = MOST_ROWS
 """Rows that are sent in one message in each round of the scorer, few enough for tables not to wait."""
 
-AT_ONCE_BYTES: Final = 262_144
+BYTES_PER_MESSAGE: Final = 262_144
 """Bytes of stored rows in one message. As JSON within JSON they take at most twice as many, which brokers accept."""
 
-LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
+MIN_WINDOW, MAX_WINDOW = ROWS_PER_MESSAGE, 2000
 """Rows in flight: twice as many after a receipt that came soon, half as many after one that came late, and the fewest
 after one that never came. So the queue of a busy centre stays short, and no hall waits in it."""
 
 SOON_S, LATE_S = 1.0, 2.0
 
-PATIENCE_S: Final = 5.0
+RECEIPT_TIMEOUT_S: Final = 5.0
 """After so long without a receipt, or four times as long as the last one took, rows in flight are sent again."""
 
-PATIENCE: Final = 4
+TIMEOUT_FACTOR: Final = 4
 
-MOST_PATIENCE_S: Final = 60.0
+MAX_TIMEOUT_S: Final = 60.0
 """Each retry doubles the wait up to this, so that a busy centre is not kept busy by rows that it already has."""
 
 
-KEPT: Final = "at-centre"
+POSITION_KEY: Final = "at-centre"
 """Key under which the store has the centre's last known position, for a start without a link."""
 
 
@@ -104,8 +104,8 @@ PASSWORD_FILE, IDENTITY_FILE, AUTHORITY_FILE = "centre.password", "centre.pem", 
 
 def addresses_of(folder: Path, centre: CentreAddress) -> tuple[Address, ...]:
     """Return the addresses of the centre's brokers, with our credentials. Raises CredentialsMissing."""
-    known = folder / AUTHORITY_FILE if (folder / AUTHORITY_FILE).exists() else None
-    identity = Identity(folder / IDENTITY_FILE) if known else None
+    authority = folder / AUTHORITY_FILE if (folder / AUTHORITY_FILE).exists() else None
+    identity = Identity(folder / IDENTITY_FILE) if authority else None
     password = ""
     if identity is None:
         try:
@@ -115,7 +115,8 @@ def addresses_of(folder: Path, centre: CentreAddress) -> tuple[Address, ...]:
     found = []
     for broker in centre.brokers:
         host, _, port = broker.rpartition(":")
-        found.append(Address(host.strip("[]"), int(port), f"hall-{centre.hall}", password, known, identity=identity))
+        user = f"hall-{centre.hall}"
+        found.append(Address(host.strip("[]"), int(port), user, password, authority, identity=identity))
     return tuple(found)
 
 
@@ -145,23 +146,23 @@ class HallLink:
         """Number of the last row that was sent."""
         self._sent_link = FIRST_LINK
         self._progress_at = 0.0
-        self._patience_s, self._sent_again = PATIENCE_S, 0
+        self._timeout_s, self._sent_again = RECEIPT_TIMEOUT_S, 0
         """How long to wait for a receipt, and the number of the last row that was sent again."""
-        self._window = LEAST_ON_WAY
+        self._window = MIN_WINDOW
         """Maximum number of rows in flight."""
         self._timed: tuple[int, float] | None = None
         """Number and time of a row that was sent for the first time: its receipt shows how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
-        self.has: RowsAtCentre | None = journal.stored_structs(KEPT, RowsAtCentre).get("")
+        self.at_centre: RowsAtCentre | None = journal.stored_structs(POSITION_KEY, RowsAtCentre).get("")
         """None until the first receipt ever."""
-        self._kept = self.has
-        self._heard: tuple[int, float] | None = None
+        self._stored = self.at_centre
+        self._last_heard: tuple[int, float] | None = None
         self.news: list[HallNews] = []
         """News for the arbiters."""
         self.released: frozenset[int] | None = None
         """Deals that all halls have played, if the centre has published them since the scorer last took them."""
-        self._said: tuple[str | None, int] = None, -1
+        self._last_state: tuple[str | None, int] = None, -1
         """The centre's store, and its height when these deals were published."""
 
     def connect(self, addresses: tuple[Address, ...], folder: Path, received: Callable[[FromCentre], None]) -> None:
@@ -196,7 +197,7 @@ class HallLink:
 
     # ---- receiving --------------------------------------------------------------------------
 
-    def take(self, news: FromCentre) -> None:
+    def receive(self, news: FromCentre) -> None:
         """Process what was received. Messages that are not signed by the centre are ignored."""
         item = news.item
         if isinstance(item, LinkChanged):
@@ -211,11 +212,11 @@ class HallLink:
             self.centre.key, item.payload, message.signature
         ):
             return
-        self._heard = self._clock(), self._seconds()
+        self._last_heard = self._clock(), self._seconds()
         if isinstance(message, CentreState):
-            store, height = self._said
+            store, height = self._last_state
             if message.seq >= height or message.store != store:  # another store is that of a standby, or a restored one
-                self._said, self.released = (message.store, message.seq), frozenset(message.complete)
+                self._last_state, self.released = (message.store, message.seq), frozenset(message.complete)
         else:
             self._take_receipt(message)
 
@@ -228,10 +229,10 @@ class HallLink:
             self._receipt, self._beat_at = None, 0.0
 
     def _take_receipt(self, receipt: HallReceipt) -> None:
-        self._follow(receipt)
-        self.has = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
+        self._apply_receipt(receipt)
+        self.at_centre = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
 
-    def _follow(self, receipt: HallReceipt) -> None:
+    def _apply_receipt(self, receipt: HallReceipt) -> None:
         """Adjust sending to what the centre has."""
         before, self._receipt = self._receipt, receipt
         if receipt.revoked and not (before and before.revoked):
@@ -241,23 +242,23 @@ class HallLink:
         if receipt.attempt < self._attempt:
             return  # the receipt is older than our new beginning
         if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
-            self._patience_s, self._sent_again, self._window = PATIENCE_S, 0, LEAST_ON_WAY
-            self._begin(receipt)
+            self._timeout_s, self._sent_again, self._window = RECEIPT_TIMEOUT_S, 0, MIN_WINDOW
+            self._restart_from(receipt)
         elif before.upto != receipt.upto:
             self._progress_at = self._seconds()
             if self._timed and receipt.upto >= self._timed[0]:
-                self._suit(self._progress_at - self._timed[1])
+                self._adapt(self._progress_at - self._timed[1])
                 self._timed = None
             if receipt.upto > self._sent:  # earlier rows arrived before all of them were sent again
-                self._begin(receipt)
+                self._restart_from(receipt)
 
-    def _suit(self, took_s: float) -> None:
+    def _adapt(self, took_s: float) -> None:
         """Adapt window and patience to the time in which the centre has answered."""
-        self._patience_s = min(max(PATIENCE * took_s, PATIENCE_S), MOST_PATIENCE_S)
+        self._timeout_s = min(max(TIMEOUT_FACTOR * took_s, RECEIPT_TIMEOUT_S), MAX_TIMEOUT_S)
         wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > LATE_S else self._window
-        self._window = min(max(wider, LEAST_ON_WAY), MOST_ON_WAY)
+        self._window = min(max(wider, MIN_WINDOW), MAX_WINDOW)
 
-    def _begin(self, receipt: HallReceipt) -> None:
+    def _restart_from(self, receipt: HallReceipt) -> None:
         """Continue after the last row of this journal that the centre has; start over if it has another journal's."""
         self._progress_at, self._timed = self._seconds(), None
         if self._is_ours(receipt):
@@ -285,15 +286,15 @@ class HallLink:
         if now >= self._beat_at:
             self._beat_at = now + BEAT_S
             link.publish(self._state_topic, encode(self._state("there")), retain=True)
-            self._keep()
+            self._store_position()
         receipt = self._receipt
         if receipt is None or receipt.revoked:
             return
         # After a receipt for an earlier attempt, the centre has no row of this attempt yet.
         upto = receipt.upto if receipt.attempt == self._attempt else 0
-        if self._sent > upto and now - self._progress_at > self._patience_s:
+        if self._sent > upto and now - self._progress_at > self._timeout_s:
             self._send_again(receipt)
-        room = min(AT_ONCE, upto + self._window - self._sent)
+        room = min(ROWS_PER_MESSAGE, upto + self._window - self._sent)
         if room > 0 and self._sent < self._journal.height and (row := self._next_rows(room)):
             if row.height == upto + 1:
                 self._progress_at = now
@@ -301,19 +302,19 @@ class HallLink:
                 self._timed = self._sent, now
             link.publish(topics.HALL_ROW.at(self._event, hall=self.centre.hall), encode(row), retain=False)
 
-    def _keep(self) -> None:
+    def _store_position(self) -> None:
         """Store what the centre has. Once a beat is enough: it is needed only for a start without a link."""
-        if self.has and self.has != self._kept:
-            self._kept = self.has
+        if self.at_centre and self.at_centre != self._stored:
+            self._stored = self.at_centre
             with self._journal.commit():
-                self._journal.set_struct(KEPT, self.has)
+                self._journal.set_struct(POSITION_KEY, self.at_centre)
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go back to the row after the last one that the centre has, and wait longer for its next receipt."""
-        self._patience_s, self._window = min(2 * self._patience_s, MOST_PATIENCE_S), LEAST_ON_WAY
+        self._timeout_s, self._window = min(2 * self._timeout_s, MAX_TIMEOUT_S), MIN_WINDOW
         self._sent_again, self._timed = max(self._sent_again, self._sent), None
         if receipt.attempt == self._attempt:
-            self._begin(receipt)
+            self._restart_from(receipt)
         else:
             self._progress_at, self._sent, self._sent_link = self._seconds(), 0, FIRST_LINK
 
@@ -325,10 +326,10 @@ class HallLink:
             for height, at, body, link in islice(rows, most):
                 text = bytes(body).decode(errors="replace")  # a damaged row may not be UTF-8: the centre ignores it
                 size += len(body)
-                if found and size > AT_ONCE_BYTES:
+                if found and size > BYTES_PER_MESSAGE:
                     break
-                told_at = at if 0 <= at <= LATEST_MS else 0  # the time of a damaged row may be out of range
-                found.append(NextRow(link.hex(), told_at, text if len(text) <= LONGEST_ROW else ""))
+                received_at = at if 0 <= at <= LATEST_MS else 0  # the time of a damaged row may be out of range
+                found.append(NextRow(link.hex(), received_at, text if len(text) <= LONGEST_ROW else ""))
                 self._sent, self._sent_link = height, link
         if not found:
             return None
@@ -374,8 +375,8 @@ class HallLink:
             title=self.centre.title,
             connected=self._up,
             rows=self._journal.height,
-            upto=self.has.upto if self.has else 0,
-            heard_at=self._heard[0] if self._heard else None,
+            upto=self.at_centre.upto if self.at_centre else 0,
+            heard_at=self._last_heard[0] if self._last_heard else None,
             refused=receipt.refused if receipt else 0,
             revoked=bool(receipt and receipt.revoked),
             turned_away=self._turned_away,

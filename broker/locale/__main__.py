@@ -13,7 +13,7 @@ from broker.locale.catalogues import compile_all, problems, update
 
 def main() -> None:
     """Run the action given on the command line."""
-    parser = argparse.ArgumentParser(prog="python -m broker.locale", description="Keep the catalogues of texts.")
+    parser = argparse.ArgumentParser(prog="python -m broker.locale", description="Maintain the catalogues of texts.")
     parser.add_argument("action", choices=("update", "check", "compile"))
     match parser.parse_args().action:
         case "update":

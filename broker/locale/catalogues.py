@@ -22,8 +22,8 @@ KEYWORDS: Final = {"_": None, "N_": None, "NP_": ((1, "c"), 2), "ngettext": (1, 
 """For each function, which arguments are texts; `c` marks the context."""
 
 HEADER: Final = """\
-# Homologue: all that people read.
-# Texts stand in the code; `make messages` collects them. {names} are filled in: keep them."""
+# Homologue: texts for people.
+# `make messages` collects them from the code. {names} are replaced by values: keep them."""
 
 Key = tuple[str | None, str]
 
@@ -66,7 +66,7 @@ def read(language: str) -> Catalog:
     return read_po(io.BytesIO(catalogue_path(language).read_bytes()), locale=None if language == SOURCE else language)
 
 
-def written(catalogue: Catalog) -> bytes:
+def serialized(catalogue: Catalog) -> bytes:
     """Return the contents of a catalogue's file, without dates, so that it changes only when a text does."""
     for message in catalogue:
         message.flags.discard("python-format")  # Babel takes `100 %: actual size` for a format; ours use braces
@@ -100,11 +100,11 @@ def keys(catalogue: Catalog) -> dict[Key, Message]:
 def update() -> None:
     """Merge the texts of the code into the template and into all catalogues."""
     found = extracted()
-    catalogue_path(SOURCE).write_bytes(written(found))
+    catalogue_path(SOURCE).write_bytes(serialized(found))
     for language in languages()[1:]:
         catalogue = read(language)
         catalogue.update(found, no_fuzzy_matching=True, update_header_comment=False)
-        catalogue_path(language).write_bytes(written(catalogue))
+        catalogue_path(language).write_bytes(serialized(catalogue))
 
 
 def problems() -> Iterator[str]:
@@ -120,8 +120,8 @@ def problems() -> Iterator[str]:
             if text is None or text.fuzzy or not all(texts(text)):
                 yield f"{language}: not translated: {key[1]!r}"
             elif any(_names(one) != _names(key[1]) for one in texts(text)):
-                yield f"{language}: other {{names}}: {key[1]!r}"
-        yield from (f"{language}: no text of the code: {key[1]!r}" for key in known.keys() - found.keys())
+                yield f"{language}: different {{names}}: {key[1]!r}"
+        yield from (f"{language}: not in the code: {key[1]!r}" for key in known.keys() - found.keys())
 
 
 def texts(message: Message) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from broker.event import BookedPlay, Event, stage_at
 from broker.event.movement import KeepSearching, NamedPlay, RandomSource, meetings
 from broker.event.movement.files import merge_rounds
 from broker.event.movement.repair import Remainder, replan
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import MOST_CHANGED, SEATS, PlanChanged, Player, PlayerId, Seat, SeatedAnew
 from broker.rules import RuleError
 from broker.rulings.model import WHO_PLAYS, PlayKey
@@ -259,7 +259,7 @@ def plan_cost(facts: PlanFacts, after: Event) -> PlanCost:
     players, old, new = {**before.players, **after.players}, _seats(before), _seats(after)
     everywhere = settled.bookings.keys() | before.bookings.keys() | after.bookings.keys()
     rounds = sorted(round_ for round_ in {round_ for _, round_ in everywhere} if round_ >= first_round)
-    everybody = sorted(players, key=lambda one: (folded(players[one].name), one))
+    everybody = sorted(players, key=lambda one: (search_key(players[one].name), one))
     moved = (
         Moved(players[who], round_, old.get((round_, who)), new.get((round_, who)))
         for round_ in rounds

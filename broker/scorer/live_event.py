@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from broker.event import HALLS, Event, HallsFile, missing_file, read_centre
-from broker.halls.centre import KEPT, Centre
+from broker.halls.centre import POSITION_PREFIX, Centre
 from broker.halls.link import HallLink
 from broker.logs import get_logger, play_id
 from broker.protocol import (
@@ -197,7 +197,7 @@ class LiveEvent:
         admissions.number = max(admissions.number, self.homes.numbers.highest_given(DEVICES))
         self._counter = HandCounter(event)
         halls, centre, passed = HallsFile(folder), read_centre(folder), self.intake.passed_over
-        if not halls.now() and journal.stored_values(KEPT):
+        if not halls.now() and journal.stored_values(POSITION_PREFIX):
             raise missing_file(HALLS)
         self.hall = HallLink(centre, event.name, journal, passed, clock, seconds) if centre else None
         """The link to the centre, if this is a hall of a larger event."""
@@ -205,7 +205,7 @@ class LiveEvent:
         self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls.now() else None
         """The halls, if this is the centre of an event in several places."""
         if self.centre:
-            self.centre.lack(self.intake.refused())
+            self.centre.note_refused(self.intake.refused())
             self.intake.access = None  # each hall has already judged whom it let in at its tables
 
     # ---- incoming messages ------------------------------------------------------------------
@@ -217,7 +217,7 @@ class LiveEvent:
         with self.journal.commit():
             verdicts = [verdict for message in batch if (verdict := self._judge(message, now))]
             if centre:
-                centre.keep()
+                centre.store_positions()
         return verdicts
 
     def handle_faults(self, faults: Sequence[Fault]) -> None:
@@ -314,7 +314,7 @@ class LiveEvent:
         if now >= self.homes.gaps_at:
             found += self.homes.recover(now)
         if self.centre:
-            found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
+            found += (concern_of_hall("hall_silent", hall) for hall in self.centre.newly_silent())
         return found
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:

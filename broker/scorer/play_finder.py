@@ -58,7 +58,7 @@ def find_play(event: Event, play: CountedPlay, laid: LaidPlay | TilesLaid) -> tu
     """Return how a recorded play went, and its record. Raises RuleError: `play_unknown`, or of `play_from_rivers`."""
     rules = event.profile
     if play.win is None or not isinstance(rules, Profile):
-        raise RuleError("play_unknown", f"table {play.table} has no result of MCR in round {play.round}")
+        raise RuleError("play_unknown", f"table {play.table} has no MCR result in round {play.round}")
     deal = event.open_deal(play.deal)
     ending = Ending(Outcome(play.win, play.winners, play.discarder), laid.winning)
     found = play_from_rivers(deal, event.order(play.deal), laid.seats, ending)
@@ -206,7 +206,7 @@ class PlayFinder:
             raise RuleError("too_much_unread", f"{in_melds} tiles of melds are not read, and {elsewhere} others")
         found, hand = find(fact)
         if found.irregular:
-            raise RuleError("play_irregular", "somebody drew out of turn, so this play cannot be recorded")
+            raise RuleError("play_irregular", "somebody drew out of turn, which no record can express")
         proved = sum(step.share == 1 for step in found.steps)
         return PlayFound(round=fact.round, steps=len(found.steps), proved=proved), hand
 

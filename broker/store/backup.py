@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from broker.errors import BackupBroken, BackupFailed, BackupMissing, RestoreTaken, StoreError, reason
 from broker.files import PRIVATE_FOLDER, new_folder, sync
 from broker.protocol import EventName, Hash
-from broker.read_ahead import ADDRESS_FILE, STORE
+from broker.read_ahead import STORE, STORE_ADDRESS_FILE
 from broker.store.journal import Journal, copy_journal
 from broker.store.location import DatabaseAddress, database_of, open_journal, open_reader
 from broker.store.records import WITNESS_SUFFIX, Fault, decoded
@@ -90,7 +90,7 @@ SQLITE_HEADER: Final = b"SQLite format 3\0"
 WORKING_SUFFIXES: Final = ("-wal", "-shm", ".lock", ".new", WITNESS_SUFFIX)
 """Suffixes of temporary and auxiliary files, which are not copied."""
 
-LEFT_OUT: Final = (ADDRESS_FILE, "broker", "disk-reserve", "deals.key", "draw.key")
+LEFT_OUT: Final = (STORE_ADDRESS_FILE, "broker", "disk-reserve", "deals.key", "draw.key")
 """Files that are not copied.
 
 They are the journal's address; the broker's own store, useless without the broker; the reserve that is deleted when the

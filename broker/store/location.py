@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from broker.errors import NoEvent, StoreAddressRefused, StoreDiffers, StoreError, StoreInUse, StoreUnreachable, reason
 from broker.files import write_file
-from broker.read_ahead import ADDRESS_FILE, STORE
+from broker.read_ahead import STORE, STORE_ADDRESS_FILE
 from broker.store.journal import Journal, Reader
 from broker.store.records import WITNESS_SUFFIX
 from broker.store.sqlite import SqliteJournal, SqliteReader
@@ -40,7 +40,7 @@ class DatabaseAddress(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 def database_of(folder: Path) -> DatabaseAddress | None:
     """Read the database's address from `store.toml`; None without that file (SQLite). Raises StoreAddressRefused."""
-    path = folder / ADDRESS_FILE
+    path = folder / STORE_ADDRESS_FILE
     try:
         return msgspec.toml.decode(path.read_bytes(), type=DatabaseAddress)
     except (FileNotFoundError, NotADirectoryError):
@@ -63,13 +63,13 @@ def agreed_database(folder: Path, wanted: DatabaseAddress) -> DatabaseAddress:
     if found is None and (folder / STORE).exists():
         raise StoreDiffers(f"the journal is in {STORE}: `homologue store move` moves it")
     if found is not None and found.address != wanted.address:
-        raise StoreDiffers(f"{ADDRESS_FILE} says {found.address}, not {wanted.address}")
+        raise StoreDiffers(f"{STORE_ADDRESS_FILE} says {found.address}, not {wanted.address}")
     return wanted
 
 
 def write_address(folder: Path, database: DatabaseAddress) -> None:
     """Write `store.toml` atomically. Call it only once the database has been opened successfully."""
-    write_file(folder / ADDRESS_FILE, msgspec.toml.encode(database))
+    write_file(folder / STORE_ADDRESS_FILE, msgspec.toml.encode(database))
 
 
 def connection_parameters(database: DatabaseAddress, folder: Path) -> Mapping[str, str]:

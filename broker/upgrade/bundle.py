@@ -26,13 +26,13 @@ from broker.protocol import Hash, PublicKey, Signature, SigningKey, has_signed
 
 MANIFEST: Final = "manifest.json"
 LONGEST_MANIFEST: Final = 65_536
-SIGNED: Final = b"homologue upgrade 1\n"
+SIGNATURE_PREFIX: Final = b"homologue upgrade 1\n"
 """Prefix of what is signed, so that it cannot pass for a fact or a receipt."""
 
 RELEASE_KEYS: Final = Path(__file__).with_name("release.keys")
 HALL_KEYS: Final = Path("/etc/homologue/upgrade.keys")
 
-BESIDE_EVENT: Final = "upgrade"
+EVENT_SUBFOLDER: Final = "upgrade"
 """The folder in an event's folder from which tables download a bundle."""
 
 FORMATS: Final = "broker/upgrade/formats.toml"
@@ -84,7 +84,7 @@ class BundleManifest(Struct, frozen=True, kw_only=True):
         found = {part.package: part for part in self.parts if part.target == target}
         if missing := [name for name in TABLE_PACKAGES if name not in found]:
             has = ", ".join(sorted({part.target for part in self.parts}))
-            raise UpgradeError("upgrade_foreign", f"no {missing[0]} for {target} in it: it has {has}")
+            raise UpgradeError("upgrade_foreign", f"it has no {missing[0]} for {target}, only packages for {has}")
         return [found[name] for name in TABLE_PACKAGES]
 
 
@@ -100,11 +100,11 @@ class SignedManifest(Struct, frozen=True, kw_only=True):
         """The SHA-256 of the manifest, which identifies the bundle."""
         return hashlib.sha256(self.manifest.encode()).hexdigest()
 
-    def opened(self, trusted: Iterable[str]) -> BundleManifest:
+    def verify(self, trusted: Iterable[str]) -> BundleManifest:
         """Return the manifest, if a trusted key has signed it. Raises UpgradeError."""
         if self.key not in trusted:
             raise UpgradeError("upgrade_unsigned", f"signed with the key {self.key[:16]}..., which is not trusted here")
-        if not has_signed(self.key, SIGNED + self.manifest.encode(), self.signature):
+        if not has_signed(self.key, SIGNATURE_PREFIX + self.manifest.encode(), self.signature):
             raise UpgradeError("upgrade_unsigned", "its manifest was changed after it was signed")
         try:
             return msgspec.json.decode(self.manifest, type=BundleManifest)
@@ -117,7 +117,7 @@ def read_signed_manifest(content: bytes) -> SignedManifest:
     try:
         return msgspec.json.decode(content, type=SignedManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UpgradeError("upgrade_damaged", f"this is no manifest of an upgrade: {reason(error)}") from None
+        raise UpgradeError("upgrade_damaged", f"this is not the manifest of an upgrade: {reason(error)}") from None
 
 
 def trusted_keys(*files: Path) -> set[str]:
@@ -135,7 +135,7 @@ def deb_members(file: IO[bytes]) -> Iterator[tuple[str, bytes | None]]:
     At the end the file is positioned at its data. The format is described in deb(5) and ar(5). Raises UpgradeError.
     """
     if file.read(8) != b"!<arch>\n":
-        raise UpgradeError("upgrade_damaged", "this is no Debian package")
+        raise UpgradeError("upgrade_damaged", "this is not a Debian package")
     while head := file.read(AR_HEAD_BYTES):
         name, size = head[:16].decode("ascii", "replace").strip().rstrip("/"), head[48:58].strip()
         if len(head) != AR_HEAD_BYTES or not size.isdigit():
@@ -158,7 +158,7 @@ def deb_control(file: IO[bytes]) -> dict[str, str]:
             fields = dict(line.split(": ", 1) for line in text.splitlines() if re.match(r"[A-Za-z-]+: ", line))
         if name == "data.tar.xz" and fields:
             return fields
-    raise UpgradeError("upgrade_damaged", "this package is not as ours are: it has no control.tar, or no data.tar.xz")
+    raise UpgradeError("upgrade_damaged", "this is not one of our packages: it lacks control.tar or data.tar.xz")
 
 
 def deb_files(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
@@ -188,14 +188,14 @@ def make_bundle(debs: Sequence[Path], key: SigningKey, output: Path) -> BundleMa
             )
             parts.append((part, fields["Version"].rpartition("+")[0]))
     if len(programs) != 1 or any(version != next(iter(programs))[3] for _, version in parts):
-        raise UpgradeError("upgrade_damaged", "a bundle has a homologue-common, and all packages are of its version")
+        raise UpgradeError("upgrade_damaged", "a bundle needs homologue-common, and only packages of one version")
     version, commit, formats, _ = programs.pop()
     journal, store = formats
     manifest = BundleManifest(
         version=version, commit=commit, journal=journal, store=store, parts=tuple(part for part, _ in parts)
     )
     manifest = msgspec.json.decode(text := msgspec.json.encode(manifest), type=BundleManifest)
-    signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNED + text))
+    signed = SignedManifest(manifest=text.decode(), key=key.public, signature=key.sign_bytes(SIGNATURE_PREFIX + text))
     new = output.with_name(f".{output.name}.new")
     with tarfile.open(new, "w", format=tarfile.USTAR_FORMAT) as archive:
         _add(archive, MANIFEST, io.BytesIO(content := msgspec.json.encode(signed)), len(content))
@@ -224,14 +224,14 @@ def _program(file: IO[bytes]) -> tuple[str, str, tuple[Formats, Formats]]:
         elif member.name.endswith(f"/site-packages/{FORMATS}") and content:
             formats = read_formats(content.read())
     if not version or formats is None:
-        raise UpgradeError("upgrade_damaged", "homologue-common holds no program, or one without formats")
+        raise UpgradeError("upgrade_damaged", "homologue-common contains no program, or one without formats")
     return version, commit if re.fullmatch(r"[0-9a-f]*", commit) else "", formats
 
 
 def read_formats(content: bytes) -> tuple[Formats, Formats]:
     """Return the formats of journals and of stores that a program opens and writes, from its `formats.toml`."""
-    told = tomllib.loads(content.decode())
-    return msgspec.convert((told["journal"], told["store"]), tuple[Formats, Formats])
+    fields = tomllib.loads(content.decode())
+    return msgspec.convert((fields["journal"], fields["store"]), tuple[Formats, Formats])
 
 
 def own_formats() -> tuple[Formats, Formats]:
@@ -247,27 +247,27 @@ def hash_of(path: Path) -> str:
 
 def read_bundle(bundle: Path, trusted: Iterable[str]) -> tuple[SignedManifest, BundleManifest]:
     """Return the manifest of a bundle that is complete and signed by a trusted key. Raises UpgradeError."""
-    with _opened(bundle, trusted) as (archive, signed, manifest):
+    with _open(bundle, trusted) as (archive, signed, manifest):
         hashes = {member.name: _hash_in(archive, member) for member in archive}
     for part in manifest.parts:
         if hashes.get(f"{part.sha256}.deb") != part.sha256:
             raise UpgradeError(
-                "upgrade_damaged", f"{bundle.name} lacks {part.package} for {part.target}, or has another"
+                "upgrade_damaged", f"{bundle.name} lacks {part.package} for {part.target}, or has a different one"
             )
     return signed, manifest
 
 
-def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
+def import_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedManifest:
     """Copy a bundle's packages into a folder, named by their hashes, and its manifest last, once all are there.
 
     Packages of an older bundle are then removed. Raises UpgradeError, after which the older bundle is still complete.
     """
     make_folder(folder)
-    with _opened(bundle, trusted) as (archive, signed, manifest):
+    with _open(bundle, trusted) as (archive, signed, manifest):
         names = {f"{part.sha256}.deb" for part in manifest.parts}
         for member in archive:
             if member.name in names and (source := archive.extractfile(member)):
-                _lay(source, folder / member.name)
+                _store_package(source, folder / member.name)
     if not all((folder / name).is_file() for name in names):
         raise UpgradeError("upgrade_damaged", f"{bundle.name} is cut short: it lacks a package")
     write_file(folder / MANIFEST, msgspec.json.encode(signed))
@@ -278,14 +278,14 @@ def take_bundle(bundle: Path, folder: Path, trusted: Iterable[str]) -> SignedMan
 
 
 @contextmanager
-def _opened(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
+def _open(bundle: Path, trusted: Iterable[str]) -> Iterator[tuple[tarfile.TarFile, SignedManifest, BundleManifest]]:
     """Open a bundle, positioned at its packages, which are not verified yet. Raises UpgradeError."""
     try:
         with tarfile.open(bundle, "r:") as archive:
-            signed = _first(archive)
-            yield archive, signed, signed.opened(trusted)
+            signed = _read_manifest(archive)
+            yield archive, signed, signed.verify(trusted)
     except (tarfile.TarError, EOFError) as error:
-        raise UpgradeError("upgrade_damaged", f"{bundle.name} is no bundle of an upgrade: {reason(error)}") from None
+        raise UpgradeError("upgrade_damaged", f"{bundle.name} is not an upgrade bundle: {reason(error)}") from None
 
 
 def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
@@ -295,28 +295,28 @@ def _hash_in(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     return found.hexdigest()
 
 
-def _first(archive: tarfile.TarFile) -> SignedManifest:
+def _read_manifest(archive: tarfile.TarFile) -> SignedManifest:
     """Read the manifest, which comes first. Raises UpgradeError."""
     first = archive.next()
     source = archive.extractfile(first) if first and first.name == MANIFEST else None
     if source is None:
-        raise UpgradeError("upgrade_damaged", "this is no bundle of an upgrade: no manifest comes first")
+        raise UpgradeError("upgrade_damaged", "this is not an upgrade bundle: it does not begin with a manifest")
     return read_signed_manifest(source.read(2 * LONGEST_MANIFEST))
 
 
-def _lay(source: IO[bytes], place: Path) -> None:
+def _store_package(source: IO[bytes], target: Path) -> None:
     """Write a package to a file that is named by its hash. Raises UpgradeError if the hash differs."""
-    new = place.with_name(f".{place.name}.new")
+    new = target.with_name(f".{target.name}.new")
     with closing(source), new.open("wb") as file:
         shutil.copyfileobj(source, file, CHUNK)
-    if f"{hash_of(new)}.deb" != place.name:
+    if f"{hash_of(new)}.deb" != target.name:
         new.unlink()
-        raise UpgradeError("upgrade_damaged", "a package in it is not what its manifest says")
+        raise UpgradeError("upgrade_damaged", "a package in it does not match the manifest")
     sync(new)
-    new.replace(place)
+    new.replace(target)
 
 
-def taken(folder: Path) -> SignedManifest | None:
+def imported_manifest(folder: Path) -> SignedManifest | None:
     """Return the manifest of the bundle in a folder, or None if there is no complete one."""
     try:
         return read_signed_manifest((folder / MANIFEST).read_bytes())
@@ -330,21 +330,21 @@ MANIFEST_PATH: Final = "/upgrade/manifest"
 PART_PATH: Final = "/upgrade/part/{sha256}"
 
 
-def _asked(event: str, table: int, path: str) -> bytes:
+def _signed_request(event: str, table: int, path: str) -> bytes:
     return f"homologue upgrade 1 asked\n{event} {table} {path}".encode()
 
 
-def asked_by(key: SigningKey, event: str, table: int, path: str) -> str:
+def authorization_header(key: SigningKey, event: str, table: int, path: str) -> str:
     """Return a device's `Authorization` header: its table and name, and its signature of the request."""
-    return f"Homologue {table} {key.device} {key.sign_bytes(_asked(event, table, path))}"
+    return f"Homologue {table} {key.device} {key.sign_bytes(_signed_request(event, table, path))}"
 
 
-def who_asks(header: str) -> tuple[int, str, str] | None:
+def parse_authorization(header: str) -> tuple[int, str, str] | None:
     """Parse such a header into table, device and signature, none of which is verified yet."""
     found = re.fullmatch(r"Homologue ([0-9]{1,4}) ([^ ]*) ([^ ]*)", header)
     return (int(found[1]), found[2], found[3]) if found else None
 
 
-def is_proven(public: str, event: str, table: int, path: str, signature: str) -> bool:
+def is_signed_request(public: str, event: str, table: int, path: str, signature: str) -> bool:
     """Return whether the device with this key has signed this request."""
-    return has_signed(public, _asked(event, table, path), signature)
+    return has_signed(public, _signed_request(event, table, path), signature)

@@ -13,7 +13,7 @@ from typing import IO, Final
 
 from broker.files import make_folder, sync, write_file
 from broker.upgrade.bundle import CHUNK, UpgradeError, deb_control, deb_files
-from broker.upgrade.start import BASE, COMPLETE, PLACE, SLOTS, Slots, bundle_in, read_slots, write_slots
+from broker.upgrade.start import BASE_ENV, COMPLETE, SLOTS, SLOTS_ENV, Slots, bundle_in, read_slots, write_slots
 
 PREFIX: Final = PurePosixPath("usr/lib/homologue")
 """Path of the environment in the packages. The environment is relocatable."""
@@ -25,9 +25,9 @@ ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def own_target(release: Path = Path("/etc/os-release")) -> str:
     """Return this machine's release and architecture, in the form used by bundles: deb13-arm64."""
-    told = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
+    fields = dict(line.split("=", 1) for line in release.read_text("utf-8").splitlines() if "=" in line)
     machine = platform.machine()
-    return f"deb{told.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
+    return f"deb{fields.get('VERSION_ID', '').strip(chr(34))}-{ARCHITECTURES.get(machine, machine)}"
 
 
 def spare_slot(slots: Slots) -> str:
@@ -44,11 +44,11 @@ class SlotFolder:
     @classmethod
     def of_process(cls) -> "SlotFolder | None":
         """Return the slots from which this process was started, or None if it was not started from slots."""
-        folder = os.environ.get(PLACE, "")
-        return cls(Path(folder), os.environ.get(BASE, "")) if folder else None
+        folder = os.environ.get(SLOTS_ENV, "")
+        return cls(Path(folder), os.environ.get(BASE_ENV, "")) if folder else None
 
     @property
-    def now(self) -> Slots:
+    def choice(self) -> Slots:
         """The current choice of slots. A choice made when apt had installed another version no longer applies."""
         slots = read_slots(self.folder)
         return slots if slots.base == self._base else Slots(base=self._base)
@@ -56,10 +56,10 @@ class SlotFolder:
     @property
     def runs_trial(self) -> bool:
         """Whether the version on trial is the one that runs. If it could not be started, the previous one runs."""
-        slots = self.now
+        slots = self.choice
         return slots.trial and bool(slots.slot) and self._prefix.resolve() == (self.folder / str(slots.slot)).resolve()
 
-    def holding(self, bundle: str) -> str | None:
+    def slot_with(self, bundle: str) -> str | None:
         """Return the slot that holds a complete bundle, or None."""
         return next((name for name in SLOTS if bundle_in(self.folder / name) == bundle), None)
 
@@ -76,7 +76,7 @@ class SlotFolder:
                 deb_control(file)
                 for member, content in deb_files(file):
                     pause()
-                    _lay(place, member, content)
+                    _extract_member(place, member, content)
         for name in ("python", "python3"):
             (place / "bin" / name).unlink(missing_ok=True)
             (place / "bin" / name).symlink_to(INTERPRETER)
@@ -85,7 +85,7 @@ class SlotFolder:
 
     def clear_spare(self) -> Path:
         """Empty the spare slot, and return its path."""
-        place = self.folder / spare_slot(self.now)
+        place = self.folder / spare_slot(self.choice)
         if place.exists():
             (place / COMPLETE).unlink(missing_ok=True)
             sync(place)  # the slot is marked as incomplete before anything is removed from it
@@ -94,34 +94,34 @@ class SlotFolder:
 
     def switch(self, bundle: str) -> None:
         """Choose the slot that holds a bundle for the next start, on trial. Raises UpgradeError, OSError."""
-        slot, slots = self.holding(bundle), self.now
+        slot, slots = self.slot_with(bundle), self.choice
         if slot is None:
-            raise UpgradeError("upgrade_damaged", "no slot holds this version any more")
+            raise UpgradeError("upgrade_damaged", "no slot contains this version any longer")
         if slot != slots.slot:
             write_slots(self.folder, Slots(slot, slots.slot, trial=True, base=self._base))
 
     def confirm(self) -> None:
         """Keep the version that is on trial. Raises OSError."""
-        if self.now.trial:
-            write_slots(self.folder, replace(self.now, trial=False, starts=0, failed=""))
+        if self.choice.trial:
+            write_slots(self.folder, replace(self.choice, trial=False, starts=0, failed=""))
 
     def give_up(self) -> None:
         """Return to the version before the one on trial. Raises OSError."""
-        slots = self.now
+        slots = self.choice
         if slots.trial and slots.slot:
-            write_slots(self.folder, slots.returned(bundle_in(self.folder / slots.slot)))
+            write_slots(self.folder, slots.reverted(bundle_in(self.folder / slots.slot)))
 
     def forget_failure(self) -> None:
         """Allow the bundle whose trial failed to be tried again when it is next offered."""
-        if self.now.failed:
-            write_slots(self.folder, replace(self.now, failed=""))
+        if self.choice.failed:
+            write_slots(self.folder, replace(self.choice, failed=""))
 
 
-def _lay(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
+def _extract_member(place: Path, member: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     """Write one file of a package into a slot, unless it is outside the environment. Raises UpgradeError."""
     path = PurePosixPath(member.name)
     if ".." in path.parts:
-        raise UpgradeError("upgrade_damaged", f"a package names {member.name}")
+        raise UpgradeError("upgrade_damaged", f"a package contains the path {member.name}")
     if not path.is_relative_to(PREFIX):
         return
     target = place / path.relative_to(PREFIX)

@@ -25,14 +25,14 @@ COMPLETE: Final = "complete.json"
 MOST_STARTS: Final = 3
 """Maximum number of starts of a version that has not confirmed itself."""
 
-FAILURES: Final = "HOMOLOGUE_FAILURES"
+FAILURES_ENV: Final = "HOMOLOGUE_FAILURES"
 """Environment variable with the number of times in a row that the program has exited right after its start."""
 
 MOST_FAILURES: Final = 5
 """Failures in a row after which a confirmed version, which may be damaged on the card, alternates with apt's own."""
 
-PLACE: Final = "HOMOLOGUE_SLOTS"
-BASE: Final = "HOMOLOGUE_BASE"
+SLOTS_ENV: Final = "HOMOLOGUE_SLOTS"
+BASE_ENV: Final = "HOMOLOGUE_BASE"
 """Environment variables that tell the program where its slots are, and which version apt has installed."""
 
 
@@ -50,7 +50,7 @@ class Slots:
     failed: str = ""
     """Hash of the bundle that did not confirm itself."""
 
-    def returned(self, bundle: str) -> "Slots":
+    def reverted(self, bundle: str) -> "Slots":
         """Return the choice after the trial of a bundle has failed."""
         return replace(self, slot=self.former, former=None, trial=False, starts=0, failed=bundle)
 
@@ -58,10 +58,10 @@ class Slots:
 def read_slots(folder: Path) -> Slots:
     """Return the stored choice, or apt's own version if it cannot be read."""
     try:
-        told = Slots(**json.loads((folder / STATE).read_bytes()))
+        stored = Slots(**json.loads((folder / STATE).read_bytes()))
     except (OSError, ValueError, TypeError):
         return Slots()
-    return told if {told.slot, told.former} <= {None, *SLOTS} and isinstance(told.starts, int) else Slots()
+    return stored if {stored.slot, stored.former} <= {None, *SLOTS} and isinstance(stored.starts, int) else Slots()
 
 
 def write_slots(folder: Path, slots: Slots) -> None:
@@ -84,20 +84,20 @@ def choose_slot(folder: Path, base: str, failures: int = 0) -> Path | None:
     if slots.slot is None or slots.base != base or fails:
         return None
     if slots.trial:
-        tried = replace(slots, starts=slots.starts + 1)
-        slots = tried if tried.starts <= MOST_STARTS else slots.returned(bundle_in(folder / slots.slot))
+        counted = replace(slots, starts=slots.starts + 1)
+        slots = counted if counted.starts <= MOST_STARTS else slots.reverted(bundle_in(folder / slots.slot))
         try:
             write_slots(folder, slots)
         except OSError:  # a start that cannot be counted is not attempted
-            slots = slots.returned("")
+            slots = slots.reverted("")
     return folder / slots.slot if slots.slot and bundle_in(folder / slots.slot) else None
 
 
 def main(arguments: list[str], state: str, base: str) -> None:
     """Replace this process with the chosen version of the program."""
     folder = Path(state) / "upgrade"
-    chosen = choose_slot(folder, base, int(os.environ.get(FAILURES, "0"))) if state else None
-    os.environ |= {PLACE: str(folder) if state else "", BASE: base}
+    chosen = choose_slot(folder, base, int(os.environ.get(FAILURES_ENV, "0"))) if state else None
+    os.environ |= {SLOTS_ENV: str(folder) if state else "", BASE_ENV: base}
     for place in (chosen, Path(sys.prefix)):
         if place is not None:
             python = str(place / "bin" / "python3")

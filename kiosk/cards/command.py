@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from broker.console import FOLDER, progress, said_as_json, say
+from broker.console import FOLDER, json_lines, progress, say
 from kiosk.screens.texts import translator
 
 
@@ -18,7 +18,7 @@ from kiosk.screens.texts import translator
     default=Path(),
     help="Folder for the PDF files [default: current folder].",
 )
-@said_as_json
+@json_lines
 def cards(language: str, output: Path) -> None:
     """Write staff-LANGUAGE.pdf, players-LANGUAGE.pdf and, for riichi tables, riichi-LANGUAGE.pdf, one A4 page each."""
     from kiosk.cards.page import CARDS, card_page  # noqa: PLC0415 - pygame and reportlab: not for --help

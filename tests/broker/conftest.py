@@ -1,4 +1,4 @@
-"""Fixtures of the broker's side: PostgreSQL, an event's folder, a scorer's journal and hall."""
+"""Fixtures: a PostgreSQL server, event folders, a scorer's journal and hall."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,19 +25,19 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def over(tmp_path: Path) -> Path:
-    """An event that is over."""
+    """A finished event."""
     return event_folder(tmp_path / "over")
 
 
 @pytest.fixture
 def declared(over: Path) -> Path:
-    """The same, with its standings declared final."""
+    """A finished event whose standings are declared final."""
     return declare(over)
 
 
 @pytest.fixture
 def under_way(tmp_path: Path) -> Path:
-    """An event after its third round: every deal is still to be played by one table."""
+    """An event after its third round; each deal has yet to be played at one table."""
     return event_folder(tmp_path / "under-way", until_round(3))
 
 

@@ -1,4 +1,4 @@
-"""What systemd is told by a service's own loop."""
+"""A service's loop notifies systemd."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ SECOND: Final = 1.0
 
 @pytest.fixture
 def systemd(tmp_path: Path) -> Iterator[socket.socket]:
-    """Where systemd would listen."""
+    """A socket that stands for systemd's notification socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(tmp_path / "notify"))
         listening.settimeout(PATIENCE_S)
@@ -31,7 +31,7 @@ def systemd(tmp_path: Path) -> Iterator[socket.socket]:
 
 
 def heard(listening: socket.socket) -> list[bytes]:
-    """Return what has come, without waiting for more."""
+    """Return the notifications received so far, without waiting for more."""
     found = []
     listening.setblocking(False)  # noqa: FBT003 - Python's own
     while True:
@@ -48,7 +48,7 @@ def test_a_service_is_ready_with_the_first_round_of_its_loop(systemd: socket.soc
     assert heard(systemd) == [b"READY=1\nWATCHDOG=1"]
 
 
-def test_it_says_once_a_second_that_it_turns(systemd: socket.socket) -> None:
+def test_a_running_loop_notifies_the_watchdog_once_a_second(systemd: socket.socket) -> None:
     now = [0.0]
     notifier = ServiceNotifier(lambda: now[0], systemd.getsockname())
     for now[0] in (0.0, SECOND / 2, SECOND, SECOND * 1.9, SECOND * 2):
@@ -56,7 +56,7 @@ def test_it_says_once_a_second_that_it_turns(systemd: socket.socket) -> None:
     assert heard(systemd) == [b"READY=1\nWATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]
 
 
-def test_where_systemd_does_not_listen_yet_it_is_told_later(systemd: socket.socket, tmp_path: Path) -> None:
+def test_a_notification_that_systemd_misses_is_sent_again_later(systemd: socket.socket, tmp_path: Path) -> None:
     now = [0.0]
     place = Path(systemd.getsockname())
     notifier = ServiceNotifier(lambda: now[0], str(place))
@@ -72,7 +72,7 @@ def test_without_systemd_nothing_is_sent() -> None:
     ServiceNotifier(lambda: 0.0, "").alive()
 
 
-def test_a_kiosk_tells_systemd_that_it_is_up_and_goes_on_telling(
+def test_a_kiosk_reports_ready_and_keeps_notifying_the_watchdog(
     systemd: socket.socket, tmp_path: Path, demo_event: MakeEvent
 ) -> None:
 
@@ -89,7 +89,7 @@ def test_a_kiosk_tells_systemd_that_it_is_up_and_goes_on_telling(
             kiosk.terminate()
 
 
-def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_hangs_sends_no_notification(systemd: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", systemd.getsockname())
     stop, hung, freed = threading.Event(), threading.Event(), threading.Event()
 
@@ -113,14 +113,14 @@ def test_a_loop_that_hangs_says_nothing(systemd: socket.socket, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", ["homologue-kiosk@.service", "homologue-scorer@.service"])
-def test_the_units_wait_for_the_first_word_and_end_what_says_no_more(name: str) -> None:
+def test_the_units_wait_for_readiness_and_set_a_watchdog(name: str) -> None:
     assert values(unit(name), "Type") == ["notify"]
     (patience,) = values(unit(name), "WatchdogSec")
     assert int(patience) >= 30 * SECOND
 
 
 PROCESSES: Final = 40
-"""Without the examination one in ten crashes, so that some of these would."""
+"""Without `examine_structs` one process in ten crashes, so some of these would."""
 
 TABLES_IN_THREADS: Final = """
 import sys, threading
@@ -152,7 +152,7 @@ for thread in threads:
 
 
 @pytest.mark.slow
-def test_threads_may_read_the_same_kinds_for_the_first_time() -> None:
+def test_threads_may_decode_the_same_structs_for_the_first_time_together() -> None:
     ends = [
         subprocess.run([sys.executable, "-c", TABLES_IN_THREADS], check=False, capture_output=True).returncode
         for _ in range(PROCESSES)

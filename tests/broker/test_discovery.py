@@ -1,4 +1,4 @@
-"""Tables find the desk that announces itself; on loopback, by real packets."""
+"""Tables find a desk that announces itself, by real packets on the loopback interface."""
 
 import asyncio
 import os
@@ -9,25 +9,26 @@ from contextlib import closing
 from typing import Final
 
 import pytest
+from ifaddr import IP, Adapter
 from zeroconf import ServiceInfo, Zeroconf
 from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
 
-from broker.discovery import SERVICE, DeskAnnouncement, DeskFinder, FoundDesk
+from broker.discovery import SERVICE, DeskAnnouncement, DeskFinder, FoundDesk, own_addresses
 from tests.patience import PATIENCE_S
 
 LOOPBACK: Final = ["127.0.0.1"]
 CUP: Final = FoundDesk(f"cup-{os.getpid()}", "127.0.0.1:8136")
 LEAGUE: Final = FoundDesk(f"league-{os.getpid()}", "127.0.0.1:8137")
-"""Other processes may run this test at the same time: all hear each other."""
+"""The process id is in the names because other processes may run this test at the same time."""
 
 ANSWER, PTR, IN = 0x8400, 12, 1
-"""Of RFC 1035: flags of an answer, a record's type, and its class."""
+"""From RFC 1035: the flags of an answer, a record type and its class."""
 
 
 @pytest.fixture(autouse=True)
 def _own_loop() -> Iterator[None]:
-    """Hide the event loop of a browser's driver (tests/event_loop.py): mDNS would wait for it, and nobody runs it."""
+    """Hide the event loop of a browser's driver (tests/event_loop.py): mDNS would wait for it, but it does not run."""
     of_a_browser = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     yield
@@ -35,7 +36,7 @@ def _own_loop() -> Iterator[None]:
 
 
 class Heard:
-    """What a table is told of this process's desks."""
+    """The desks of this process, as reported to a table."""
 
     def __init__(self) -> None:
         self._told = queue.SimpleQueue[set[FoundDesk]]()
@@ -47,12 +48,18 @@ class Heard:
         return self._told.get(timeout=PATIENCE_S)
 
     def until(self, *wanted: FoundDesk) -> None:
-        """Wait for what is told at last."""
+        """Wait until exactly these desks are reported."""
         while self.next() != {*wanted}:
             pass
 
 
-def test_desks_are_found_and_missed() -> None:
+def test_no_loopback_address_is_announced_as_this_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    ips = [IP(ip, 24, "lo") for ip in ("127.0.0.1", "127.0.1.1", "192.0.2.7", ("::1", 0, 0))]
+    monkeypatch.setattr("ifaddr.get_adapters", lambda: [Adapter("lo", "lo", ips)])
+    assert own_addresses() == ["192.0.2.7"]
+
+
+def test_desks_that_appear_and_disappear_are_reported() -> None:
     heard = Heard()
     with DeskAnnouncement(CUP.event, 8136, LOOPBACK):
         finder = DeskFinder(heard.tell, LOOPBACK)
@@ -65,7 +72,7 @@ def test_desks_are_found_and_missed() -> None:
     finder.close()
 
 
-def test_a_desk_that_is_announced_and_answers_no_question_at_first_is_asked_again() -> None:
+def test_an_announced_desk_that_does_not_answer_at_first_is_queried_again() -> None:
     heard, name = Heard(), f"{CUP.event}.{SERVICE}"
     where = ServiceInfo(
         SERVICE, name, 8136, addresses=[socket.inet_aton("127.0.0.1")], properties={"event": CUP.event}, server=name
@@ -75,5 +82,5 @@ def test_a_desk_that_is_announced_and_answers_no_question_at_first_is_asked_agai
         announced.add_answer_at_time(DNSPointer(SERVICE, PTR, IN, 4500, name), 0)
         busy.send(announced)
         assert heard.next() == set()
-        busy.registry.async_add(where)  # it answers from now on, and announces nothing more
+        busy.registry.async_add(where)  # from now on it answers queries, without another announcement
         heard.until(CUP)

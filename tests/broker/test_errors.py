@@ -1,4 +1,4 @@
-"""Why something could not be read is said in words for those who do not program."""
+"""The reasons why something could not be read are written for people who do not program."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ class Entry(msgspec.Struct):
 
 
 class Strict(Entry, forbid_unknown_fields=True):
-    """What knows no other values."""
+    """An entry that allows no unknown fields."""
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ class Strict(Entry, forbid_unknown_fields=True):
         ),
     ],
 )
-def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> None:
+def test_kinds_of_values_have_everyday_names(content: bytes, words: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(content, type=Strict)
     assert reason(refused.value) == words
@@ -54,7 +54,7 @@ def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> N
     [
         (["a b"], list[PlayerId], "item 1: use only A-Z a-z 0-9 _ -, at most 32 characters"),
         ("Cup", EventName, "use only a-z 0-9 -, at most 32 characters"),
-        ("x", Annotated[str, Meta(pattern=r"^-?[0-9]+/[0-9]+$")], "it is not written as it must be"),
+        ("x", Annotated[str, Meta(pattern=r"^-?[0-9]+/[0-9]+$")], "it does not have the required form"),
         ("", Annotated[str, Meta(min_length=1)], "it is empty"),
         ("abcd", Annotated[str, Meta(max_length=3)], "more than 3 characters"),
         ([], Annotated[list[int], Meta(min_length=4)], "fewer than 4 entries"),
@@ -63,7 +63,7 @@ def test_kinds_of_values_are_named_as_people_do(content: bytes, words: str) -> N
         (7, Annotated[int, Meta(le=6)], "a whole number of at most 6 is needed"),
     ],
 )
-def test_limits_are_named_as_people_do(value: object, kind: object, words: str) -> None:
+def test_limits_are_explained_in_everyday_words(value: object, kind: object, words: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert(value, kind)
     assert reason(refused.value) == words
@@ -78,13 +78,15 @@ def test_limits_are_named_as_people_do(value: object, kind: object, words: str) 
         (msgspec.toml.decode, b"a = ", "it is not valid TOML: the last line is not complete"),
     ],
 )
-def test_a_file_that_cannot_be_read_says_where(decode: Callable[[bytes], object], content: bytes, words: str) -> None:
+def test_a_file_that_cannot_be_decoded_says_where(
+    decode: Callable[[bytes], object], content: bytes, words: str
+) -> None:
     with pytest.raises(msgspec.DecodeError) as refused:
         decode(content)
     assert reason(refused.value) == words
 
 
-def test_what_is_wrong_in_a_file_is_told_in_ones_own_language() -> None:
+def test_the_reason_why_a_file_is_refused_is_translated() -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert({"name": None, "seats": []}, Entry)
     assert Translator("fr")(reason(refused.value)) == "name\N{NO-BREAK SPACE}: il faut un texte, et non rien"
@@ -102,11 +104,11 @@ def test_what_is_wrong_in_a_file_is_told_in_ones_own_language() -> None:
         (ValueError("no certificate"), "no certificate"),
     ],
 )
-def test_what_python_says_of_a_file_is_not_shown(error: Exception, words: str) -> None:
+def test_pythons_own_error_messages_are_put_in_plain_words(error: Exception, words: str) -> None:
     assert reason(error) == words
 
 
-def test_one_problem_of_an_event_keeps_a_text_that_can_be_translated() -> None:
+def test_a_single_problem_of_an_event_stays_translatable() -> None:
     text = N_("two halls are called {hall}", hall="Paris")
     (said,) = BadEvent.of(RuleError("hall_twice", text)).args
     assert said is text

@@ -1,4 +1,4 @@
-"""Files that a power cut leaves whole."""
+"""Files stay complete through a power cut."""
 
 import os
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from broker.event import DEALS, EVENT, MOVEMENT, save_event
 from broker.event.movement.files import read_faultless_movement, write_movement_to_event
-from broker.files import deliver, make_folder, new_folder, sync_log, write_private, write_whole
-from broker.read_ahead import ADDRESS_FILE
+from broker.files import make_folder, new_folder, sync_log, write_export, write_if_same_kind, write_private
+from broker.read_ahead import STORE_ADDRESS_FILE
 from broker.store import DatabaseAddress, write_address
 from tests.broker.scorer.small import deals, plan, registry
 from tests.flushes import note_flushes
 
 
 class PowerCut(BaseException):
-    """Ends everything, as nothing that a program catches does."""
+    """Ends the write like a power cut: no `except Exception` catches it."""
 
 
 def movement(folder: Path) -> None:
@@ -32,9 +32,9 @@ def whole_event(folder: Path) -> None:
 WRITERS: list[tuple[str, Callable[[Path], object]]] = [
     (MOVEMENT, movement),
     (EVENT, whole_event),
-    ("results.csv", lambda folder: deliver(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
-    ("points.pdf", lambda folder: write_whole(folder / "points.pdf", b"old" + b"new" * 9_000)),
-    (ADDRESS_FILE, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
+    ("results.csv", lambda folder: write_export(b"new" * 9_000, folder / "results.csv", source=None, force=True)),
+    ("points.pdf", lambda folder: write_if_same_kind(folder / "points.pdf", b"old" + b"new" * 9_000)),
+    (STORE_ADDRESS_FILE, lambda folder: write_address(folder, DatabaseAddress("postgresql://there/db"))),
     ("players.csv", lambda folder: write_private(folder / "players.csv", b"new" * 9_000)),
 ]
 
@@ -46,7 +46,7 @@ def test_a_file_is_the_old_one_until_the_new_one_is_whole_on_the_disk(
 ) -> None:
     folder = tmp_path / "event"
     save_event(folder, plan(), deals(), registry())
-    if name == ADDRESS_FILE:
+    if name == STORE_ADDRESS_FILE:
         write_address(folder, DatabaseAddress("postgresql://here/db"))
     for own in ("results.csv", "points.pdf", "players.csv"):
         (folder / own).write_text("old")
@@ -71,7 +71,7 @@ def test_a_new_folder_is_on_the_disk_under_its_name(tmp_path: Path, monkeypatch:
     assert (tmp_path / "var" / "cup").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now(
+def test_making_an_existing_folder_flushes_its_name_to_the_disk_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "var" / "cup").mkdir(parents=True)
@@ -81,9 +81,7 @@ def test_a_folder_whose_maker_was_killed_before_the_disk_had_its_name_has_it_now
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_what_is_made_in_a_new_folder_goes_where_that_is_broken_off_and_what_lay_in_it_stays(
-    tmp_path: Path, *, there: bool
-) -> None:
+def test_an_interrupted_new_folder_leaves_only_what_was_there_before(tmp_path: Path, *, there: bool) -> None:
     folder = tmp_path / "cup"
     if there:
         folder.mkdir()
@@ -100,14 +98,14 @@ def test_what_is_made_in_a_new_folder_goes_where_that_is_broken_off_and_what_lay
     assert [one.name for one in tmp_path.rglob("*")] == (["cup", "notes.txt"] if there else [])
 
 
-def test_a_folder_stands_where_those_above_are_not_ours_to_read(tmp_path: Path) -> None:
+def test_an_existing_folder_is_accepted_and_an_existing_file_is_refused(tmp_path: Path) -> None:
     make_folder(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(FileExistsError):
         make_folder(tmp_path / "file")
 
 
-def test_a_log_that_somebody_left_is_on_the_disk_before_it_is_read(
+def test_a_left_over_write_ahead_log_is_flushed_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed = note_flushes(monkeypatch)

@@ -1,4 +1,4 @@
-"""Texts in the reader's language, and catalogues that are true to the code."""
+"""Texts are translated into the reader's language, and the catalogues agree with the code."""
 
 import ast
 import hashlib
@@ -11,24 +11,24 @@ import pytest
 from markupsafe import Markup
 
 from broker import i18n
-from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, folded, languages
+from broker.i18n import N_, NP_, Message, Translator, UnknownLanguage, languages, search_key
 from broker.locale import catalogues
 from broker.web.i18n import HtmlTranslator
 
 HOME = Path(__file__).parents[2]
 
 
-def test_english_french_and_chinese_are_there() -> None:
+def test_english_french_and_chinese_are_available() -> None:
     assert {"en", "fr", "zh"} <= set(languages())
 
 
-def test_a_language_without_a_catalogue_is_refused_with_those_that_have_one() -> None:
+def test_the_refusal_of_an_unknown_language_lists_the_known_ones() -> None:
     with pytest.raises(UnknownLanguage, match="language de: there are en, fr, zh"):
         Translator("de")
 
 
-def test_what_is_not_in_every_catalogue_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = catalogues.read("en")  # as `make lint` has found that it is what the code has
+def test_a_text_that_a_catalogue_lacks_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = catalogues.read("en")  # `make lint` has checked that it agrees with the code
     monkeypatch.setattr(catalogues, "extracted", lambda: found)
     assert [*catalogues.problems()] == []
     found.add("A text that nobody has translated")
@@ -38,7 +38,7 @@ def test_what_is_not_in_every_catalogue_is_told(monkeypatch: pytest.MonkeyPatch)
     ]
 
 
-def test_no_text_stands_in_an_f_string_where_extraction_does_not_see_it() -> None:
+def test_no_text_to_translate_is_hidden_in_an_f_string() -> None:
     hidden = [
         f"{path.relative_to(HOME)}:{call.lineno}"
         for room in catalogues.ROOMS
@@ -76,7 +76,7 @@ def test_a_message_is_its_english_sentence_and_can_be_translated_with_its_values
     assert (str(nested), Translator("zh")(nested)) == ("(East)", "（东）")
 
 
-def test_what_is_put_into_a_page_is_escaped_unless_it_is_markup() -> None:
+def test_values_put_into_a_page_are_escaped_unless_they_are_markup() -> None:
     _ = HtmlTranslator("en")
     assert _("Deal {deal}", deal="<b>") == "Deal &lt;b&gt;"
     assert _("Deal {deal}", deal=Markup("<b>3</b>")) == "Deal <b>3</b>"
@@ -89,12 +89,12 @@ def test_no_french_line_begins_with_a_colon_or_ends_with_an_opening_quotation_ma
     assert i18n.typeset("en", "a : b") == "a : b"
 
 
-def test_numbers_are_written_as_their_language_does() -> None:
+def test_numbers_follow_the_conventions_of_the_language() -> None:
     assert [Translator(language).decimal(-1234.5, "#,##0.0") for language in ("en", "zh")] == ["-1,234.5", "-1,234.5"]
     assert Translator("fr").decimal(1.5, "+0.0;-0.0") == "+1,5"
 
 
-def test_a_compiled_catalogue_does_not_say_when_it_was_compiled() -> None:
+def test_a_compiled_catalogue_does_not_record_when_it_was_compiled() -> None:
     source = (i18n.FOLDER / "fr" / "LC_MESSAGES" / "homologue.po").read_bytes()
     dates = re.findall(rb"-Date: (\d+)-", i18n.compiled("fr", source))
     assert set(dates) == {b"1970"}
@@ -121,7 +121,7 @@ def test_a_compiled_catalogue_is_read_only_if_it_was_made_of_this_source(
         i18n.catalogue.cache_clear()
 
 
-def test_a_table_s_screen_starts_without_babel() -> None:
+def test_a_tables_screen_starts_without_babel() -> None:
     _compile()
     program = "import sys; from kiosk.screens.texts import translator; translator('fr'); print('babel' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=HOME)
@@ -129,7 +129,7 @@ def test_a_table_s_screen_starts_without_babel() -> None:
 
 
 def _compile() -> None:
-    """Compile what `make setup` compiles, if that is stale."""
+    """Compile the catalogues that `make setup` compiles, where they are stale."""
     for language in languages()[1:]:
         source = catalogues.catalogue_path(language).read_bytes()
         path = catalogues.catalogue_path(language).with_suffix(".mo")
@@ -141,4 +141,4 @@ def _compile() -> None:
     ("typed", "name"), [("lefevre", "Ève Lefèvre"), ("nunez", "Núñez"), ("李", "李伟"), ("STRASSE", "Straße")]
 )
 def test_a_name_is_found_without_accents_and_capitals(typed: str, name: str) -> None:
-    assert folded(typed) in folded(name)
+    assert search_key(typed) in search_key(name)

@@ -1,4 +1,4 @@
-"""Logs: keys for machines, lines for people, the play's id in both, and no secret of an event whatever goes through."""
+"""Logs: JSON for machines, lines for people, the play's id in both, and never a secret of an event."""
 
 import io
 import json
@@ -33,7 +33,7 @@ LOG: Final = get_logger("homologue.test")
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    """Leave the logging of this process as it was."""
+    """Restore the logging of this process afterwards."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     yield
@@ -55,7 +55,7 @@ def lines(stream: io.StringIO) -> list[dict[str, object]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_machines_read_an_event_with_its_keys(told: io.StringIO) -> None:
+def test_the_json_form_has_the_event_and_its_keys(told: io.StringIO) -> None:
     LOG.warning("disk_low", free=7, folder=Path("/x"))
     LOG.debug("of_no_use")
     (line,) = lines(told)
@@ -75,7 +75,7 @@ def test_what_other_libraries_log_has_the_same_form(told: io.StringIO) -> None:
     assert (line["event"], line["level"], line["logger"]) == ("a library's sentence", "error", "a.library")
 
 
-def test_what_went_wrong_is_one_line_for_machines(told: io.StringIO) -> None:
+def test_an_exception_is_one_line_in_the_json_form(told: io.StringIO) -> None:
     try:
         raise ValueError("why")
     except ValueError:
@@ -84,7 +84,7 @@ def test_what_went_wrong_is_one_line_for_machines(told: io.StringIO) -> None:
     assert "ValueError: why" in str(line["exception"])
 
 
-def test_people_read_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_form_for_people_is_one_readable_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(FORM, raising=False)
     stream = io.StringIO()
     set_up_logs(logging.INFO, stream)
@@ -92,7 +92,7 @@ def test_people_read_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"info +\] state .*deal=3 state=playing\n$", stream.getvalue())
 
 
-def test_the_environment_says_how_much_is_logged(monkeypatch: pytest.MonkeyPatch, told: io.StringIO) -> None:
+def test_an_environment_variable_sets_the_log_level(monkeypatch: pytest.MonkeyPatch, told: io.StringIO) -> None:
     monkeypatch.setenv(LEVEL, "error")
     set_up_logs(logging.INFO, told)
     LOG.warning("not_told")
@@ -120,7 +120,7 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
         yield make_hall(tmp_path, journal)
 
 
-def test_the_scorer_logs_each_fact_by_the_same_id_and_nothing_of_what_it_says(hall: Hall, told: io.StringIO) -> None:
+def test_the_scorer_logs_each_fact_with_its_plays_id_but_not_its_content(hall: Hall, told: io.StringIO) -> None:
     first = facts(1, restored(1, 1))
     hall.hear(*first, *first)
     found = [line for line in lines(told) if line["logger"] == "homologue.scorer"]
@@ -132,10 +132,10 @@ def test_the_scorer_logs_each_fact_by_the_same_id_and_nothing_of_what_it_says(ha
 
 
 @pytest.mark.slow
-def test_no_secret_of_an_event_is_logged_whatever_goes_through(
+def test_no_secret_of_an_event_is_ever_logged(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_event: MakeEvent
 ) -> None:
-    """Everything that has a secret is used, rightly and wrongly, at the level that logs most."""
+    """Everything that has a secret is used, correctly and incorrectly, at the most verbose level."""
     del demo_event
     for name, value in ((FORM, "json"), (LEVEL, "debug"), ("SDL_VIDEODRIVER", "dummy")):
         monkeypatch.setenv(name, value)

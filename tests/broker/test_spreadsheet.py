@@ -1,3 +1,5 @@
+"""Lists are read from CSV and workbooks of any origin, and written so that spreadsheets misread nothing."""
+
 import base64
 import csv
 import io
@@ -23,7 +25,7 @@ from broker.spreadsheet import (
     columns,
     csv_text,
     decimal,
-    encoded,
+    encode_output,
     for_excel,
     read_grid,
     sent_content,
@@ -43,7 +45,7 @@ def workbook(rows: list[list[object]], title: str = "Joueurs") -> bytes:
     sheet.title = title
     for row in rows:
         sheet.append(row)
-    book.create_sheet("other").append(["nothing of it is read"])
+    book.create_sheet("other").append(["this is not read"])
     packed = io.BytesIO()
     book.save(packed)
     return packed.getvalue()
@@ -59,7 +61,7 @@ def test_csv_is_read_in_every_encoding_and_with_every_separator(encoding: str, s
     assert cells(text(separator).encode(encoding)) == ROWS
 
 
-def test_what_only_windows_writes_is_read() -> None:
+def test_characters_of_windows_1252_are_read() -> None:
     assert cells("Nom\r\nL’Œil – 5 €\r\n".encode("cp1252")) == [["Nom"], ["L’Œil – 5 €"]]
 
 
@@ -69,19 +71,19 @@ def test_a_chinese_list_of_excel_is_read() -> None:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_the_line_that_tells_excel_the_separator_is_no_heading(separator: str) -> None:
+def test_excels_separator_line_is_not_a_heading(separator: str) -> None:
     grid = read_grid(f"sep={separator}\r\n{text(separator)}".encode("utf-8-sig"))
     assert [*grid.rows] == [*enumerate(ROWS, 2)]
 
 
-def test_a_comma_in_quotes_is_no_separator() -> None:
+def test_a_comma_in_quotes_is_not_a_separator() -> None:
     assert cells(b'"Nom, usuel, ou autre";Pays\r\n"Roy, Anne";FRA\r\n') == [
         ["Nom, usuel, ou autre", "Pays"],
         ["Roy, Anne", "FRA"],
     ]
 
 
-def test_columns_that_were_deleted_are_not_there() -> None:
+def test_empty_columns_at_the_end_are_dropped() -> None:
     assert cells(b"name;country;;\r\nAnne;FRA;;\r\n;;;\r\nBo;;;\r\n") == [
         ["name", "country"],
         ["Anne", "FRA"],
@@ -91,7 +93,7 @@ def test_columns_that_were_deleted_are_not_there() -> None:
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u3000", "  ", "\n"])
-def test_any_blank_in_a_name_is_one_space(blank: str, tmp_path: Path) -> None:
+def test_any_white_space_in_a_name_becomes_one_space(blank: str, tmp_path: Path) -> None:
     written = {
         "players.csv": f'name\n"Anne{blank}Roy{blank}"\n'.encode(),
         "players.xlsx": workbook([[f"Anne{blank}Roy"]]),
@@ -102,22 +104,22 @@ def test_any_blank_in_a_name_is_one_space(blank: str, tmp_path: Path) -> None:
 
 
 NOON: Final = datetime.combine(date(2026, 4, 3), clock(12))
-"""As a cell has it, without a zone."""
+"""A date and time without a time zone, as in a cell."""
 
 
 @pytest.mark.parametrize("value", [date(2026, 4, 3), NOON, clock(1, 2), "#N/A", "#REF!"])
-def test_a_date_that_was_none_and_an_error_of_the_spreadsheet_are_refused_by_their_place(value: object) -> None:
+def test_a_date_or_a_spreadsheet_error_in_a_cell_is_refused_with_its_place(value: object) -> None:
     with pytest.raises(BadRow, match=r"^column B: ") as refused:
         cells(workbook([["name", "team"], ["Anne", value]]))
     assert (refused.value.code, refused.value.row) == ("malformed", 2)
 
 
-def test_an_error_of_the_spreadsheet_is_refused_in_csv_too() -> None:
+def test_a_spreadsheet_error_is_refused_in_csv_too() -> None:
     with pytest.raises(BadRow, match=r"^column A: #NAME\?"):
         cells(b"name\n#NAME?\n")
 
 
-def test_two_columns_of_one_name_are_told_as_such(tmp_path: Path) -> None:
+def test_two_columns_of_the_same_name_are_reported(tmp_path: Path) -> None:
     (tmp_path / "players.csv").write_text("name,Name,shoe\nAnne,Bo,38\n")
     with pytest.raises(RuleError, match=r"line 1: unknown columns: 'shoe'; two columns are called 'name'$"):
         read_players(tmp_path / "players.csv")
@@ -130,12 +132,12 @@ def test_headings_are_understood_in_three_languages() -> None:
     assert columns(["姓名", "国家", "俱乐部", "队伍", "名", "姓", "EMA 编号"]) == english
 
 
-def test_a_french_family_name_beside_a_first_name_is_no_whole_name() -> None:
+def test_nom_is_the_family_name_where_there_is_a_first_name() -> None:
     assert columns(["Nom", "Prénom"]) == ["last_name", "first_name"]
     assert columns(["Nom"]) == ["name"]
 
 
-def test_a_workbook_is_read_by_its_first_sheet_as_it_shows(tmp_path: Path) -> None:
+def test_a_workbooks_first_sheet_is_read(tmp_path: Path) -> None:
     path = tmp_path / "players.xlsx"
     path.write_bytes(
         workbook([["Nom", "Pays", "EMA"], ["Anne", "FRA", 4010023], [None, None, None], ["Bo", "SWE", None]])
@@ -146,7 +148,7 @@ def test_a_workbook_is_read_by_its_first_sheet_as_it_shows(tmp_path: Path) -> No
     ]
 
 
-def test_a_mistake_in_a_workbook_is_named_by_sheet_row_and_column(tmp_path: Path) -> None:
+def test_a_mistake_in_a_workbook_is_located_by_sheet_row_and_column(tmp_path: Path) -> None:
     path = tmp_path / "players.xlsx"
     path.write_bytes(workbook([["Nom", "Pays"], ["Anne", "FRA"], ["Bo", "Sverige"]]))
     with pytest.raises(ExceptionGroup) as refused:
@@ -154,7 +156,7 @@ def test_a_mistake_in_a_workbook_is_named_by_sheet_row_and_column(tmp_path: Path
     assert [str(one).startswith("line Joueurs!B3: ") for one in refused.value.exceptions] == [True]
 
 
-def test_a_formula_without_its_result_is_named() -> None:
+def test_a_formula_without_a_stored_result_is_reported() -> None:
     with pytest.raises(BadRow, match="column B: the formula"):
         cells(workbook([["Nom", "Pays"], ["Anne", '=CONCAT("F","RA")']]))
 
@@ -168,13 +170,13 @@ def test_a_formula_without_its_result_is_named() -> None:
         (b"\xff\xfe\x00", "not_text"),
     ],
 )
-def test_what_is_no_list_is_refused(content: bytes, code: str) -> None:
+def test_content_that_is_not_a_list_is_refused(content: bytes, code: str) -> None:
     with pytest.raises(RuleError) as refused:
         read_grid(content)
     assert refused.value.code == code
 
 
-def test_a_workbook_that_unpacks_to_more_than_any_list_is_not_unpacked() -> None:
+def test_a_workbook_that_would_unpack_to_too_much_is_refused() -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/workbook.xml", b"0" * 70 * 2**20)
@@ -183,7 +185,7 @@ def test_a_workbook_that_unpacks_to_more_than_any_list_is_not_unpacked() -> None
     assert refused.value.code == "too_large"
 
 
-def test_an_endless_workbook_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_a_cell_far_outside_the_list_is_ignored(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0].append(["name"])
     book.worksheets[0].cell(1_048_576, 16_384, "far away")
@@ -195,7 +197,7 @@ def test_an_endless_workbook_is_not_read_to_its_end(tmp_path: Path) -> None:
 NAMES = ["=cmd|'/c calc'!A1", "+1", "-1", "@SUM(1)", "Anne", "04010023", "'s Gravenhage"]
 
 
-def test_for_excel_a_decimal_has_a_comma_and_no_text_is_a_formula() -> None:
+def test_for_excel_decimals_have_a_comma_and_no_text_is_a_formula() -> None:
     written = for_excel(csv_text(["name", "imp"], [*((name, Decimal("-8.6")) for name in NAMES)]))
     assert written.startswith(b"\xef\xbb\xbfname;imp\r\n")
     rows = list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=";"))[1:]
@@ -205,7 +207,7 @@ def test_for_excel_a_decimal_has_a_comma_and_no_text_is_a_formula() -> None:
 
 @pytest.mark.parametrize("mark", ["=", "+", "-", "@", "＝"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "; "])
-def test_no_other_separator_makes_a_formula_of_a_part_of_a_text(separator: str, mark: str) -> None:
+def test_no_text_becomes_a_formula_when_it_is_split_at_another_separator(separator: str, mark: str) -> None:
     name = f"Anne{separator}{mark}1+1{separator}x"
     for made in (csv_text(["name", "club"], [(name, "")]).encode(), for_excel(csv_text(["name"], [(name,)]))):
         for read_with in ",;\t":
@@ -215,13 +217,15 @@ def test_no_other_separator_makes_a_formula_of_a_part_of_a_text(separator: str, 
     assert openpyxl.load_workbook(io.BytesIO(again)).worksheets[0]["A2"].value == name
 
 
-def test_a_workbook_of_ours_has_numbers_as_numbers_and_names_as_they_are(tmp_path: Path) -> None:
-    content = encoded(csv_text(["name", "imp"], [(name, Decimal("-8.6")) for name in NAMES]), tmp_path / "cup.XLSX")
+def test_a_written_workbook_has_numbers_as_numbers_and_names_unchanged(tmp_path: Path) -> None:
+    content = encode_output(
+        csv_text(["name", "imp"], [(name, Decimal("-8.6")) for name in NAMES]), tmp_path / "cup.XLSX"
+    )
     rows = list(openpyxl.load_workbook(io.BytesIO(content)).worksheets[0].iter_rows(min_row=2))
     assert [(name.value, name.data_type, imp.value) for name, imp in rows] == [(name, "s", -8.6) for name in NAMES]
 
 
-def test_a_list_of_players_comes_back_from_a_workbook_as_it_was(tmp_path: Path) -> None:
+def test_a_list_of_players_survives_a_workbook_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "players.csv"
     path.write_text(
         csv_text(["id", "name", "country", "ema"], [("p01", "=1+1", "FRA", "04010023"), ("p02", "Bo", "", "")])
@@ -233,7 +237,7 @@ def test_a_list_of_players_comes_back_from_a_workbook_as_it_was(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["'Abd al-Rahman", "'t Hart", "=1+1", "Go, -Club", "A; =b"])
-def test_a_list_of_players_reads_as_it_was_written_whatever_a_name_begins_with(tmp_path: Path, name: str) -> None:
+def test_a_list_of_players_is_read_as_written_whatever_a_name_begins_with(tmp_path: Path, name: str) -> None:
     path = tmp_path / "players.csv"
     player = ListedPlayer(Player(id="p01", name=name), ("", name, "", ""), first_name="Maarten", last_name=name)
     path.write_text(players_csv([player]), encoding="utf-8")
@@ -246,19 +250,19 @@ def test_a_page_may_send_a_workbook_of_players() -> None:
 
 
 @pytest.mark.parametrize("heading", ["", "name\n", "Nom\n", "姓名\n"])
-def test_a_list_may_be_names_alone(heading: str) -> None:
+def test_a_list_may_have_names_only(heading: str) -> None:
     assert [one.player.name for one in player_list_of(f"{heading}Anne Roy\n\n李伟\n")] == ["Anne Roy", "李伟"]
 
 
 @pytest.mark.parametrize(
     "content", ["Zoé Roy\r\nÉmile Roy\r\n".encode("cp1252"), workbook([["Zoé Roy"], ["Émile Roy"]])]
 )
-def test_names_alone_come_from_windows_and_from_a_workbook_too(tmp_path: Path, content: bytes) -> None:
+def test_a_list_of_names_only_may_be_windows_text_or_a_workbook(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "names").write_bytes(content)
     assert [one.player.name for one in read_players(tmp_path / "names")] == ["Zoé Roy", "Émile Roy"]
 
 
-def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
+def test_a_page_sends_text_unchanged_and_other_files_in_base64() -> None:
     listed = base64.b64encode(workbook([["姓名", "国家"], ["李伟", "CHN"]])).decode()
     assert sent_text(f"data:;base64,{listed}").splitlines() == ["姓名,国家", "李伟,CHN"]
     assert sent_content("name\nÉmile\n") == "name\nÉmile\n".encode()
@@ -271,9 +275,9 @@ def test_a_page_sends_text_as_it_is_and_other_files_in_base64() -> None:
     ("number", "written"),
     [(7, 7), ("-7/3", Decimal("-2.333")), (Fraction(169, 5), Decimal("33.800")), ("6/3", 2), (Fraction(0), 0)],
 )
-def test_a_fraction_is_a_decimal_and_a_whole_number_stays_one(number: int | str | Fraction, written: object) -> None:
+def test_a_fraction_becomes_a_decimal_unless_it_is_whole(number: int | str | Fraction, written: object) -> None:
     assert (decimal(number), type(decimal(number))) == (written, type(written))
 
 
-def test_numbers_are_no_formulas_and_texts_that_look_like_one_are_text() -> None:
+def test_texts_that_look_like_numbers_are_marked_as_text_and_numbers_are_not() -> None:
     assert csv_text(("a", "b", "c", "d"), [(-3, Decimal("-0.500"), "-3", None)]) == "a,b,c,d\r\n-3,-0.500,'-3,\r\n"

@@ -163,7 +163,7 @@ def running(request: pytest.FixtureRequest, folder: Path) -> Iterator[Running]:
 def test_tables_are_paired_over_tls_and_revoking_one_does_not_disturb_the_others(
     running: Running, tmp_path: Path
 ) -> None:
-    assert any(line.startswith("Certificates: made in ") for line in running.said)
+    assert any(line.startswith("Certificates: created in ") for line in running.said)
     client = running.arbiter()
     lost, other = (running.device(tmp_path / f"pi-{table}", client, table) for table in (1, 2))
     for one in (lost, other):

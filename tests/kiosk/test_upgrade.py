@@ -195,9 +195,9 @@ def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> 
     assert step(table) == ("trial", None)
     table.due(Phase.WAITING, CONFIRM_NS - 1, well=True)
     table.due(Phase.PLAYING, CONFIRM_NS, well=False)
-    assert slots.now.trial
+    assert slots.choice.trial
     table.due(Phase.PLAYING, CONFIRM_NS, well=True)
-    assert slots.now == Slots("a", None, base=BASE)
+    assert slots.choice == Slots("a", None, base=BASE)
     assert table.state is None
     table.take(UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True))
     assert step(table) == ("done", None)
@@ -209,7 +209,7 @@ def test_one_that_could_not_be_started_is_not_kept_by_the_version_before_it(slot
     _ready(slots).due(Phase.WAITING, 0, well=True)
     apts = at_table(SlotFolder(slots.folder, BASE), DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     apts.due(Phase.PLAYING, CONFIRM_NS, well=True)
-    assert slots.now == Slots(failed="a" * 64, base=BASE)
+    assert slots.choice == Slots(failed="a" * 64, base=BASE)
     assert not apts.leaves
     apts.take(UpgradeOffer(version="9.9.9", manifest="a" * 64, port=1, install=True))
     assert step(apts) == ("returned", "upgrade_failed")

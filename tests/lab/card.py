@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from broker.cli.card import DONE, prepare_card
+from broker.cli.card import DONE_FILE, prepare_card
 from broker.cli.install import Role
 from tests.lab.container import AS_ROOT, started
 from tests.lab.image import DEBS, SUITE
@@ -54,7 +54,7 @@ def installed(root: Path) -> list[str]:
     with started(root) as running:
         assert running.stdout
         said = list(takewhile(lambda line: "System Reboot" not in line, running.stdout))
-    assert (root / DONE.lstrip("/")).exists(), "".join(said[-40:])
+    assert (root / DONE_FILE.lstrip("/")).exists(), "".join(said[-40:])
     return said
 
 

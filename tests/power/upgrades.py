@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 from typing import Final
 
-from broker.upgrade.bundle import SignedManifest, take_bundle
+from broker.upgrade.bundle import SignedManifest, import_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import MOST_STARTS, bundle_in, choose_slot
 from tests.broker.upgrade.packages import KEY, bundle_of
@@ -24,7 +24,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
         debs, signed = _bundle(bundles / str(step), f"0.3.{step}")
         tell("brought", bundle=signed.hash)
         slots.unpack(debs, signed.hash, f"0.3.{step}", lambda: None)
-        tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.holding(signed.hash))))
+        tell("unpacked", bundle=signed.hash, content=content(slots.folder / str(slots.slot_with(signed.hash))))
         slots.switch(signed.hash)
         for _ in range(chance.randrange(MOST_STARTS + 2)):
             choose_slot(slots.folder, BASE)
@@ -34,7 +34,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
 def _bundle(folder: Path, version: str) -> tuple[list[Path], SignedManifest]:
     folder.mkdir(parents=True)
     bundle, manifest = bundle_of(folder, version)
-    signed = take_bundle(bundle, folder / "taken", {KEY.public})
+    signed = import_bundle(bundle, folder / "taken", {KEY.public})
     return [folder / "taken" / f"{part.sha256}.deb" for part in manifest.for_table(own_target())], signed
 
 
@@ -53,7 +53,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
         if chosen is not None and cut.lie == "none":
             bundle = bundle_in(chosen)
             outcome.must(whole.get(bundle) == content(chosen), f"what starts is not whole: {bundle[:8]}")
-    outcome.must(not SlotFolder(folder, BASE).now.trial, "a version is on trial for ever")
+    outcome.must(not SlotFolder(folder, BASE).choice.trial, "a version is on trial for ever")
 
 
 UPGRADE = Subject("upgrade", write, check, kills=False)

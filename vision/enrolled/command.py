@@ -30,13 +30,13 @@ COMPLETE = N_("Set {set} is enrolled: {file}. Open it: is each serial below its 
     "--folder",
     type=EXISTING_FOLDER,
     default=Path(),
-    help="Where set-NN.jpg is written, and continued [default: this folder].",
+    help="Folder in which set-NN.jpg is written or continued [default: current folder].",
 )
 @click.option(
     "--tray", "first", type=click.IntRange(1, TRAYS), default=1, show_default=True, help="Tray of the first picture."
 )
 @click.option(
-    "--camera", "address", help="Take the pictures with this camera, guided; trays that are complete are left out."
+    "--camera", "address", help="Take the pictures with this camera, step by step; complete trays are skipped."
 )
 @language_option("the messages")
 @json_option("Print one JSON object per tray.")
@@ -52,9 +52,9 @@ def enrol_set(
 ) -> None:
     """Photograph all 136 tiles of a set once: afterwards each read is checked against the tile's own picture.
 
-    Worn, unusual and handwritten numbers and such without leading zeros can then be read. Lay the tiles in order of
+    Numbers that are worn, unusual, handwritten or without leading zeros can then be read. Lay the tiles in order of
     their serials, backs up: 1 to 34 in the first tray (rows of 13, 11 and 10), 35 to 68 in the second, and so on.
-    What is done is kept; a tray that is photographed again gets new pictures. The exit code is 0 only if all 136
+    Finished trays are kept; a tray that is photographed again gets new pictures. The exit code is 0 only if all 136
     tiles are enrolled.
 
     \b

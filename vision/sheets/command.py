@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from broker.console import FILE, language_option, said_as_json, say, working
+from broker.console import FILE, json_lines, language_option, say, working
 from vision.errors import FileNameError, SerialsInvalidError
 from vision.marks.label_code import MODULE_COUNTS
 from vision.reading import LAST_SERIAL, LAST_SET
@@ -74,7 +74,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help="Printed number. A large one can be read across the table.",
 )
 @language_option("the sheets")
-@said_as_json
+@json_lines
 def labels(  # noqa: PLR0913 - click passes one parameter per option
     *,
     number: int,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from broker.files import PRIVATE, file_beside, locked
+from broker.files import PRIVATE, locked, replacing_file
 from vision.errors import (
     RegistryInvalidError,
     RegistryMissingError,
@@ -91,7 +91,7 @@ def private_file(path: Path, content: bytes) -> Iterator[None]:
 
     Raises UnwritableError.
     """
-    with _unwritable(path), file_beside(path, content, PRIVATE):
+    with _unwritable(path), replacing_file(path, content, PRIVATE):
         yield
 
 

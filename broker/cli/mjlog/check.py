@@ -12,7 +12,7 @@ import click
 from broker.cli.mjlog.hands import PLAYER_COUNT, MjlogHand, MjlogWin, mjlog_hands, wins_of
 from broker.cli.mjlog.notation import ANY, LONGEST, MjlogTag, game_kind, profile_as_played, tags_of
 from broker.cli.rules_input import load_riichi_rules
-from broker.console import EXISTING_FILE, said_as_json, say
+from broker.console import EXISTING_FILE, amount, json_lines, say
 from broker.rules import RuleError
 from broker.rules.riichi import RiichiPayments, RiichiProfile, SessionEnd, SessionState, riichi_payments, settle_event
 from broker.rules.riichi.value import RiichiHandValue, riichi_value
@@ -23,7 +23,7 @@ RULES: Final = "riichi-tenhou"
 @click.command("check", short_help="Check Tenhou records.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=EXISTING_FILE)
 @click.option("--rules", default=RULES, show_default=True, help="Rule profile to count by.")
-@said_as_json
+@json_lines
 def riichi_check(files: tuple[Path, ...], rules: str) -> None:
     """Count and settle Tenhou records (mjlog: XML, also gzipped) again, and report differences.
 
@@ -50,9 +50,9 @@ def riichi_check(files: tuple[Path, ...], rules: str) -> None:
             continue
         wins.count(file, record.wins)
         hands.count(file, record.hands)
-    told = f"{wins.agree} of {wins.all} wins agree; {hands.agree} of {hands.all} hands pay and go on as in the record"
+    text = f"{wins.agree} of {wins.all} wins and {hands.agree} of {hands.all} hands agree with the records"
     say(
-        told + (f"; {unread} files not read" if unread else ""),
+        text + (f"; {amount(unread, 'file')} not read" if unread else ""),
         wins={"agree": wins.agree, "all": wins.all},
         hands={"agree": hands.agree, "all": hands.all},
         unread=unread,
@@ -125,7 +125,7 @@ def checked_wins(tags: Sequence[MjlogTag], profile: RiichiProfile) -> Iterator[C
 
 def _win_differences(win: MjlogWin, profile: RiichiProfile) -> Iterator[str]:
     try:
-        found = riichi_value(win.hand, win.said, profile)
+        found = riichi_value(win.hand, win.situation, profile)
     except RuleError as problem:
         yield f"{problem.code}: {problem.text}"
         return
@@ -139,10 +139,10 @@ def _win_differences(win: MjlogWin, profile: RiichiProfile) -> Iterator[str]:
 
 
 def _payment_differences(win: MjlogWin, found: RiichiHandValue, profile: RiichiProfile) -> Iterator[str]:
-    bare = riichi_payments(found.win(win.said), profile.points)
+    bare = riichi_payments(found.win(win.situation), profile.points)
     if bare.winner_gain != win.points:
         yield f"{bare.winner_gain} points, in the record {win.points}"
-    whole = riichi_payments(found.win(win.said, win.honba, win.deposits), profile.points)
+    whole = riichi_payments(found.win(win.situation, win.honba, win.deposits), profile.points)
     ours = deltas(whole, win)
     if win.paid is not None and ours != win.paid:
         yield f"payments {ours}, in the record {win.paid}"
@@ -193,16 +193,16 @@ def _differences(hand: MjlogHand, after: SessionState | None, rules: RiichiProfi
     settled = settle_event(hand.before, hand.event(), rules)
     if settled.deltas != hand.paid():
         yield f"pays {settled.deltas}, in the record {hand.paid()}"
-    lay = hand.before.counters, hand.before.deposits + len(hand.riichi)
-    if hand.lay() != lay:
-        yield f"{lay[0]} counters and {lay[1]} deposits, in the record {hand.lay()[0]} and {hand.lay()[1]}"
+    counters, deposits = hand.before.counters, hand.before.deposits + len(hand.riichi)
+    if (stated := hand.counters_and_deposits()) != (counters, deposits):
+        yield f"{counters} counters and {deposits} deposits, in the record {stated[0]} and {stated[1]}"
     yield from _continued(hand, settled.state, after, rules)
 
 
 def _continued(hand: MjlogHand, state: SessionState, after: SessionState | None, rules: RiichiProfile) -> Iterator[str]:
     final = hand.final()
     if (after is not None and after != state) or (final is not None and not state.over):
-        yield f"goes on with {_named(state)}, in the record with {_named(after)}"
+        yield f"continues with {_named(state)}, in the record with {_named(after)}"
     if final is not None:
         ended = settle_event(state, SessionEnd(), rules).state.scores
         if ended != final:

@@ -50,7 +50,7 @@ class MjlogWin:
 
     number: int
     hand: RiichiHand
-    said: RiichiSituation
+    situation: RiichiSituation
     honba: int
     deposits: int
     winner: int
@@ -117,7 +117,7 @@ def _read_win(tag: MjlogTag, game: WinContext, at: int) -> MjlogWin:
     return MjlogWin(
         number=at,
         hand=hand,
-        said=_situation(tag, game, winner, yaku, self_drawn=winner == source),
+        situation=_situation(tag, game, winner, yaku, self_drawn=winner == source),
         honba=honba,
         deposits=deposits,
         winner=winner,
@@ -203,20 +203,20 @@ class MjlogHand:
 
     def paid(self) -> PlayerPoints:
         """Return what each player wins or loses, including their own deposits. Raises RuleError `bad_record`."""
-        laid = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
-        return add_points(player_points(laid), *map(_paid, self.ends))
+        deposits = tuple(-STICK if player in self.riichi else 0 for player in PLAYERS)
+        return add_points(player_points(deposits), *map(_paid, self.ends))
 
-    def lay(self) -> tuple[int, int]:
+    def counters_and_deposits(self) -> tuple[int, int]:
         """Return the counters and deposits stated at the end of the hand. Raises RuleError `bad_record`."""
         counters, deposits = exact_numbers(self.ends[0], "ba", 2)
         return counters, deposits
 
     def final(self) -> PlayerPoints | None:
         """Return the session's final scores, or None if this hand did not end it. Raises RuleError `bad_record`."""
-        told = [tag.attributes["owari"].split(",") for tag in self.ends if "owari" in tag.attributes]
-        if not told:
+        listed = [tag.attributes["owari"].split(",") for tag in self.ends if "owari" in tag.attributes]
+        if not listed:
             return None
-        scores = MjlogTag("owari", {"scores": ",".join(told[-1][::2])})  # every other value is points of the website
+        scores = MjlogTag("owari", {"scores": ",".join(listed[-1][::2])})  # every other value is points of the website
         return player_points(tuple(100 * one for one in exact_numbers(scores, "scores", len(PLAYERS))))
 
 
@@ -288,7 +288,7 @@ def _drawn(hand: MjlogHand) -> SessionEvent:
     if kind in ABORTS:
         return Abort(reason=ABORTS[kind], riichi=hand.riichi)
     if kind not in ("", NAGASHI):
-        raise RuleError("bad_record", f"no hand ends by {kind[:20]!r}")
+        raise RuleError("bad_record", f"{kind[:20]!r} is not a way in which a hand can end")
     tenpai = tuple(one for one in PLAYERS if f"hai{one}" in hand.ends[0].attributes)
     nagashi = tuple(max(PLAYERS, key=_paid(tag).__getitem__) for tag in hand.ends) if kind == NAGASHI else ()
     return ExhaustiveDraw(tenpai=tenpai, nagashi=nagashi, riichi=hand.riichi)

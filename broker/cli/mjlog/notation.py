@@ -46,7 +46,7 @@ def tags_of(content: bytes) -> tuple[MjlogTag, ...]:
     except expat.ExpatError as error:
         raise RuleError("not_a_record", f"not XML: {error}") from None
     if not found or found[0].name != "mjloggm":
-        raise RuleError("not_a_record", "no record of Tenhou's: it does not begin with <mjloggm>")
+        raise RuleError("not_a_record", "not a record of Tenhou: it does not begin with <mjloggm>")
     return tuple(found[1:])
 
 
@@ -76,7 +76,7 @@ def numbers(tag: MjlogTag, name: str) -> list[int]:
     text = tag.attributes.get(name, "")
     parts = text.split(",") if text else []
     if not all(map(_is_number, parts)):
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of numbers, not {text[:40]!r}")
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} must be a list of numbers, not {text[:40]!r}")
     return [int(part) for part in parts]
 
 
@@ -89,7 +89,7 @@ def exact_numbers(tag: MjlogTag, name: str, count: int) -> list[int]:
     """Parse a list of exactly `count` numbers. Raises RuleError `bad_record`."""
     found = numbers(tag, name)
     if len(found) != count:
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a list of {count} numbers")
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} must be a list of {count} numbers")
     return found
 
 
@@ -110,7 +110,7 @@ def player_number(tag: MjlogTag, name: str) -> PlayerNo:
     """Parse a player's number. Raises RuleError `bad_record`."""
     found = one_number(tag, name)
     if found not in PLAYERS:
-        raise RuleError("bad_record", f"{tag.name[:20]}: {name} is a player from 0 to 3")
+        raise RuleError("bad_record", f"{tag.name[:20]}: {name} must be a player from 0 to 3")
     return found
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from broker.event import Event, SeatingPlace, seating_of
 from broker.event.structure import for_seconds, seeded
-from broker.i18n import N_, folded, name_key
+from broker.i18n import N_, name_key, search_key
 from broker.protocol import CheckedIn, PlanChanged, Player, Refused, Undo
 from broker.rules import RuleError
 from broker.rulings import WHO_PLAYS, RulingEntry, event_subject
@@ -106,7 +106,7 @@ class ChangesPage:
             return plan_facts(room), room.checked_in, lines, room.book.declared is not None
 
         facts, here, lines, declared = self._rulings.query(read)
-        players = sorted(facts.planned.players.values(), key=lambda one: (folded(one.name), one.id))
+        players = sorted(facts.planned.players.values(), key=lambda one: (search_key(one.name), one.id))
         listed = {one.id for one in players}
         gone = [one for one in players if one.id in facts.gone]
         gone += [one for one in facts.original.players.values() if one.id not in listed]
@@ -228,13 +228,13 @@ class CheckInPage:
                 for one in room.event.plan.players
             ]
 
-        listed = sorted(self._rulings.query(read), key=lambda one: (folded(one.player.name), one.player.id))
+        listed = sorted(self._rulings.query(read), key=lambda one: (search_key(one.player.name), one.player.id))
         query = request.query_params
         search, only = " ".join((form or query).get("q", "").split())[:LONGEST_SEARCH], query.get("show", "")
         found = [
             one
             for one in listed
-            if folded(search) in folded(f"{one.player.id} {one.player.name}") and only in {"", one.state}
+            if search_key(search) in search_key(f"{one.player.id} {one.player.name}") and only in {"", one.state}
         ]
         values = {
             "found": found[:SHOWN],

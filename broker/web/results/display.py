@@ -31,7 +31,7 @@ from broker.export.pdf import printed_spellings, unprintable_names
 from broker.export.printed_results import Row as PrizeRow
 from broker.export.printed_results import group_name, members_of, name_of, prize_of
 from broker.export.seating import SEATING_PRINTS, seating_pdf
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import COUNTRY, Player, TeamStanding
 from broker.rulings import StandIn
 from broker.scorer import PLAYING, AnchorView, DashboardView, Snapshot, StandingsRow, StandingsTable, TableView
@@ -115,7 +115,7 @@ class SeatedPlayer(NamedTuple):
 
     def matches(self, search: str) -> bool:
         """Return whether the name of the player or of a substitute contains `search`."""
-        return any(search in folded(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
+        return any(search in search_key(name) for name in (self.player.name, *(one.name for one in self.substitutes)))
 
 
 class SeatingPage:
@@ -145,7 +145,7 @@ class SeatingPage:
         if by_table:
             found = tables_of_rounds(snapshot.seated_plan)
         else:
-            found = [one for one in seated_players(snapshot) if one.matches(folded(search))]
+            found = [one for one in seated_players(snapshot) if one.matches(search_key(search))]
         over = snapshot.rounds_over if snapshot.rounds_over < max(rounds, default=0) else 0
         pagination = Pagination.at(request.query_params, len(found))
         shown = tuple(found[pagination.lines])
@@ -182,7 +182,7 @@ def seated_players(snapshot: Snapshot) -> list[SeatedPlayer]:
     """Return all players sorted by name, with their place in each round in which their play takes place."""
     event = snapshot.event
     rounds, places = seating_rounds(event.plan), seating_of(snapshot.seated_plan)
-    listed = sorted(event.players.values(), key=lambda one: (folded(one.name), one.id))
+    listed = sorted(event.players.values(), key=lambda one: (search_key(one.name), one.id))
     return [
         SeatedPlayer(
             one,

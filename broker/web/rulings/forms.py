@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from broker.errors import reason
 from broker.event import MINUTE_MS
-from broker.i18n import N_, folded
+from broker.i18n import N_, search_key
 from broker.protocol import (
     AWARD_IMP,
     FINE_IMP,
@@ -353,7 +353,7 @@ def matching_players(written: str, players: Mapping[str, Player]) -> list[Player
 
 def _name_words(name: str) -> frozenset[str]:
     """Return the words of a name without accents and in lower case."""
-    return frozenset(NAME_WORD.findall(folded(name)))
+    return frozenset(NAME_WORD.findall(search_key(name)))
 
 
 class FormProblem(NamedTuple):

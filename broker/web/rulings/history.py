@@ -16,7 +16,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from broker.event import Event
-from broker.i18n import N_, SEAT_NAMES, Message, folded
+from broker.i18n import N_, SEAT_NAMES, Message, search_key
 from broker.protocol import (
     SEATS,
     Adjusted,
@@ -378,7 +378,7 @@ RULING_FILTERS: Final[Mapping[str, Callable[[RulingLine, str], bool]]] = {
     "deal": lambda line, value: str(line.place.deal) == value,
     "kind": lambda line, value: line.entry.kind == value,
     "player": lambda line, value: not set(value.split()).isdisjoint(line.players),
-    "author": lambda line, value: folded(value) in folded(line.entry.author),
+    "author": lambda line, value: search_key(value) in search_key(line.entry.author),
     "counts": lambda line, value: line.counts == (value == "yes"),
 }
 
@@ -387,7 +387,7 @@ VISIT_FILTERS: Final[Mapping[str, Callable[[Visit, str], bool]]] = {
     "deal": lambda one, value: str(one.fact.deal) == value,
     "kind": lambda one, value: one.kind == value,
     "player": lambda _one, _value: False,
-    "author": lambda one, value: folded(value) in folded(one.author),
+    "author": lambda one, value: search_key(value) in search_key(one.author),
     "counts": lambda _one, _value: False,
 }
 

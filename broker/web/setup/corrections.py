@@ -28,7 +28,7 @@ from broker.event import (
     read_players,
 )
 from broker.event.setup import SESSION_FIELDS, read_sessions, rows_to_fill, session_rows, typed_session_rows
-from broker.i18n import N_, Message, folded
+from broker.i18n import N_, Message, search_key
 from broker.protocol import PLAN_DECISIONS, AnyDecision, PlayerCorrected, SessionsCorrected, TitleCorrected, Undo
 from broker.rules import RuleError
 from broker.rulings import (
@@ -204,7 +204,7 @@ class CorrectionsPage:
         event, last, lines, declared = self._rulings.query(read)
         stored = self._stored_players()
         listed, search = current_players(event, stored or ()), " ".join(query.get("q", "").split())[:100]
-        found = [one for one in listed if folded(search) in folded(f"{one.player.id} {' '.join(_cells(one))}")]
+        found = [one for one in listed if search_key(search) in search_key(f"{one.player.id} {' '.join(_cells(one))}")]
         filled = {name: value[:2000] for name, value in form.items()}
         rows = rows_to_fill(event.plan.sessions, filled if filled.get("kind") == "sessions" else None)
         values = {

@@ -21,16 +21,16 @@ from broker.i18n import N_, Message
 from broker.protocol import TableState, UpgradeStep
 from broker.scorer.devices import Offered, Upgrades
 from broker.upgrade.bundle import (
-    BESIDE_EVENT,
+    EVENT_SUBFOLDER,
     HALL_KEYS,
     MANIFEST,
     MANIFEST_PATH,
     PART_PATH,
     UpgradeError,
-    is_proven,
-    taken,
+    imported_manifest,
+    is_signed_request,
+    parse_authorization,
     trusted_keys,
-    who_asks,
 )
 from broker.web import Form, errors, forms
 from broker.web.services import ScorerThread
@@ -98,10 +98,10 @@ def _state_text(state: TableState, offered: Offered | None) -> tuple[Message, Me
 
 def offer_of(folder: Path | None) -> tuple[str, str]:
     """Return version and hash of the bundle beside the event, if it is trusted here. Raises UpgradeError."""
-    signed = taken(folder / BESIDE_EVENT) if folder else None
+    signed = imported_manifest(folder / EVENT_SUBFOLDER) if folder else None
     if signed is None:
         raise UpgradeError("upgrade_missing", "there is no bundle beside the event: run homologue upgrade take")
-    return signed.opened(trusted_keys(HALL_KEYS)).version, signed.hash
+    return signed.verify(trusted_keys(HALL_KEYS)).version, signed.hash
 
 
 def read_upgrade(
@@ -129,7 +129,7 @@ class UpgradeHandOut:
 
     def __init__(self, scorer: ScorerThread, folder: Path) -> None:
         """`folder` is the event's folder."""
-        self._scorer, self._folder, self._turns = scorer, folder / BESIDE_EVENT, asyncio.Semaphore(AT_ONCE)
+        self._scorer, self._folder, self._turns = scorer, folder / EVENT_SUBFOLDER, asyncio.Semaphore(AT_ONCE)
 
     def routes(self) -> Sequence[Route]:
         """Return the routes. A device has no session; its signature is what admits it."""
@@ -156,7 +156,7 @@ class UpgradeHandOut:
 
     def _authenticate(self, request: Request) -> None:
         """Refuse requests not signed by a table's device, and all requests if nothing is offered. Raises NotAllowed."""
-        credentials = who_asks(request.headers.get("authorization", ""))
+        credentials = parse_authorization(request.headers.get("authorization", ""))
         if credentials is None:
             raise errors.NotAllowed("only the tables' devices fetch this")
         table, device, signature = credentials
@@ -167,7 +167,7 @@ class UpgradeHandOut:
             return next(known, None) if devices.upgrades.offered else None, self._scorer.rulings.room.event.name
 
         public, event = self._scorer.ask(key)
-        if public is None or not is_proven(public, event, table, request.url.path, signature):
+        if public is None or not is_signed_request(public, event, table, request.url.path, signature):
             raise errors.NotAllowed("only the tables' devices fetch this")
 
 

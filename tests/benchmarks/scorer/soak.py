@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from broker.cli.scorer_process import _keep_what_stays
+from broker.cli.scorer_process import _freeze_survivors
 from broker.protocol import topics
 from broker.protocol.link import Incoming
 from broker.web.i18n import choose_translator
@@ -35,7 +35,7 @@ LINE_LOST, REFUSED = 12, 3
 
 def days(folder: Path, count: int) -> Iterator[tuple[int, int]]:
     """Yield of each day the least and the most that was in use (bytes): the most with garbage not yet collected."""
-    gc.callbacks.append(_keep_what_stays)
+    gc.callbacks.append(_freeze_survivors)
     tracemalloc.start()
     try:
         with places(folder) as made:
@@ -51,7 +51,7 @@ def days(folder: Path, count: int) -> Iterator[tuple[int, int]]:
                 yield min(seen), max(seen)
     finally:
         tracemalloc.stop()
-        gc.callbacks.remove(_keep_what_stays)
+        gc.callbacks.remove(_freeze_survivors)
 
 
 def go_on(made: Places, step: int, drawn: dict[str, DashboardRenderer]) -> None:

@@ -1,4 +1,4 @@
-"""Lines for `homologue score`: two plays of one deal, and the teams of their players."""
+"""Input lines for `homologue score`: two plays of one deal, and the teams of their players."""
 
 import json
 from collections.abc import Mapping

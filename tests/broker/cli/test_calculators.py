@@ -44,11 +44,10 @@ PAIRS: Final[dict[str, Any]] = {
 
 
 def elements(*pairs: tuple[int, str]) -> dict[str, Any]:
-    """Return an answer from its elements."""
     return {"fan": sum(fan for fan, _ in pairs), "elements": [{"name": name, "fan": fan} for fan, name in pairs]}
 
 
-def test_the_answer_is_one_line_of_this_form() -> None:
+def test_the_answer_is_one_line_of_json() -> None:
     said = (
         '{"concealed": ["3p", "4p", "5p", "6s", "7s", "3z", "3z"], "melds": [{"kind": "chow", "tiles": '
         '["1m", "2m", "3m"], "concealed": false}, {"kind": "kong", "tiles": ["8p", "8p", "8p", "8p"], "concealed": '
@@ -61,13 +60,13 @@ def test_the_answer_is_one_line_of_this_form() -> None:
     )
 
 
-def test_the_keys_that_can_be_left_out_are_melds_and_what_is_false() -> None:
+def test_only_melds_and_false_values_may_be_left_out() -> None:
     assert ask("fan", PAIRS) == [elements((24, "Seven Pairs"), (4, "Fully Concealed Hand"))]
     for key in PAIRS.keys() - {"self_drawn"}:
         assert code(ask("fan", {name: said for name, said in PAIRS.items() if name != key})[0]) == "malformed"
 
 
-def test_a_fan_that_is_counted_twice_is_there_twice() -> None:
+def test_a_fan_that_counts_twice_is_listed_twice() -> None:
     melds = [{"kind": "pung", "tiles": ["9p"] * 3}, {"kind": "pung", "tiles": ["3z"] * 3}]
     outside = {**BARE, "melds": melds, "concealed": ["1s", "2s", "3s", "1s", "1s", "7m", "8m"], "winning_tile": "9m"}
     assert ask("fan", outside, options=("--minimum", "0")) == [
@@ -83,23 +82,23 @@ def test_a_fan_that_is_counted_twice_is_there_twice() -> None:
         ("zh", ["七对", "不求人"]),
     ],
 )
-def test_the_names_are_in_the_language_that_is_asked_for(language: str, names: list[str]) -> None:
+def test_fan_names_are_in_the_requested_language(language: str, names: list[str]) -> None:
     (answer,) = ask("fan", PAIRS, options=("--language", language))
     assert [element["name"] for element in answer["elements"]] == names
 
 
-def test_the_ruleset_is_an_option() -> None:
+def test_the_ruleset_can_be_chosen_by_option() -> None:
     assert ask("fan", PAIRS, options=("--ruleset", "green-book"))[0]["fan"] == 28
     assert ask("fan", PAIRS, options=("--ruleset", "1998")) == [elements((24, "Seven Pairs"), (1, "Self-Drawn"))]
 
 
-def test_a_hand_under_the_minimum_is_refused_with_what_was_counted() -> None:
+def test_the_refusal_of_a_hand_under_the_minimum_lists_its_fan() -> None:
     told = elements((1, "Self-Drawn"))
     problem = {"code": "below_minimum", "message": "the hand is worth 1, under the minimum of 8"}
     assert ask("fan", {**BARE, "self_drawn": True}) == [{"error": problem | told}]
 
 
-def test_the_minimum_is_the_profile_s_or_an_option() -> None:
+def test_the_minimum_comes_from_the_option_or_else_the_profile() -> None:
     drawn = {**BARE, "self_drawn": True}
     for enough in ("0", "1"):
         assert ask("fan", drawn, options=("--minimum", enough)) == [elements((1, "Self-Drawn"))]
@@ -147,7 +146,7 @@ def test_the_minimum_is_the_profile_s_or_an_option() -> None:
     ],
     ids=lambda part: repr(part)[:60],
 )
-def test_what_cannot_be_has_an_error_on_its_line(change: dict[str, Any], expected: str) -> None:
+def test_an_impossible_hand_gets_an_error_on_its_line(change: dict[str, Any], expected: str) -> None:
     answers = ask("fan", BARE, {**BARE, **change}, BARE)
     assert [answers[0], answers[2]] == [elements((8, "Chicken Hand"))] * 2
     assert set(answers[1]) == {"error"}
@@ -155,7 +154,7 @@ def test_what_cannot_be_has_an_error_on_its_line(change: dict[str, Any], expecte
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "null", "8", '"fan"', "{}", '{"concealed": [], "concealed": []}'])
-def test_what_is_no_question_is_malformed(line: str) -> None:
+def test_a_line_that_is_not_a_hand_is_malformed(line: str) -> None:
     answers = ask("fan", line, BARE)
     assert answers.pop() == elements((8, "Chicken Hand"))
     assert [code(answer) for answer in answers] == ["malformed"] * bool(line)
@@ -196,7 +195,7 @@ RUBBISH: Final = JSON | st.fixed_dictionaries(
 
 
 @given(st.lists(RUBBISH, max_size=10))
-def test_whatever_is_asked_is_answered_line_by_line(questions: list[Any]) -> None:
+def test_every_line_gets_one_answer_whatever_it_contains(questions: list[Any]) -> None:
     answers = ask("fan", *(json.dumps(question) for question in questions))
     assert len(answers) == len(questions)
     for answer in answers:
@@ -207,7 +206,7 @@ def test_whatever_is_asked_is_answered_line_by_line(questions: list[Any]) -> Non
             assert answer["fan"] == sum(element["fan"] for element in answer["elements"]) >= 8
 
 
-def test_the_answer_to_the_contract_s_example_is_this_line() -> None:
+def test_the_contracts_example_has_this_answer() -> None:
     asked = '{"profile": "oedmc-2020", "win": "discard", "winners": {"east": 18}, "discarder": "north"}\n'
     result = CliRunner().invoke(homologue, ["points", "--json"], input=asked)
     assert result.output == '{"points":{"east":42,"south":-8,"west":-8,"north":-26}}\n'
@@ -224,7 +223,7 @@ def test_the_answer_to_the_contract_s_example_is_this_line() -> None:
         ({"win": "draw", "winners": {}, "discarder": None}, seats(0, 0, 0, 0)),
     ],
 )
-def test_each_outcome_has_its_points(asked: dict[str, Any], points: dict[str, int]) -> None:
+def test_the_points_of_each_outcome_are_computed(asked: dict[str, Any], points: dict[str, int]) -> None:
     assert ask("points", asked) == [{"points": points}]
     assert ask("points", {**asked, "profile": "oedmc-2020"}) == [{"points": points}]
 
@@ -256,19 +255,19 @@ def test_each_outcome_has_its_points(asked: dict[str, Any], points: dict[str, in
     ],
     ids=lambda part: repr(part)[:60],
 )
-def test_an_impossible_outcome_has_an_error_on_its_line(asked: object, expected: str) -> None:
+def test_an_impossible_outcome_gets_an_error_on_its_line(asked: object, expected: str) -> None:
     before = after = {"win": "draw"}
     answers = ask("points", before, asked, after)
     assert [answers[0], answers[2]] == [{"points": seats(0, 0, 0, 0)}] * 2
     assert code(answers[1]) == expected
 
 
-def test_the_names_of_the_profiles_are_told_to_who_asks_for_another() -> None:
+def test_the_error_for_an_unknown_profile_lists_the_known_ones() -> None:
     (answer,) = ask("points", {"win": "draw", "profile": "none"})
     assert "oedmc-2020" in answer["error"]["message"]
 
 
-def test_where_one_wins_the_nearest_of_those_who_declared_has_won(tmp_path: Path) -> None:
+def test_with_a_single_winner_the_nearest_declarer_wins(tmp_path: Path) -> None:
     two = {"win": "discard", "winners": {"east": 9, "west": 88}, "discarder": "north"}
     expected = {"east": 33, "south": -8, "west": -8, "north": -17}
     assert ask("points", two | {"profile": "mcr"}) == [{"points": expected}]
@@ -281,7 +280,7 @@ def test_where_one_wins_the_nearest_of_those_who_declared_has_won(tmp_path: Path
     assert [code(answer) for answer in ask("points", two, options=("--profile", str(path)))] == ["bad_profile"]
 
 
-def test_a_name_said_twice_is_refused() -> None:
+def test_a_repeated_key_is_refused() -> None:
     twice = '{"win": "discard", "winners": {"east": 8, "east": 18}, "discarder": "north"}'
     assert [code(answer) for answer in ask("points", twice)] == ["malformed"]
 
@@ -317,16 +316,16 @@ def test_a_name_said_twice_is_refused() -> None:
         ("999999999999", 24),
     ],
 )
-def test_a_difference_has_its_imps(written: str, imp: int) -> None:
+def test_a_difference_is_converted_to_imps(written: str, imp: int) -> None:
     assert ask("imp", f'{{"difference": {written}}}') == [{"imp": imp}]
 
 
 @pytest.mark.parametrize(
     ("written", "worth"),
     [
-        ("8.200000000000003", 2),  # what floating point makes of 42 - 33.8
+        ("8.200000000000003", 2),  # 42 - 33.8 in floating point
         ('"8.444444444444444"', 2),
-        ("8.49999999999999999999", 2),  # read as a float this would be 8.5, and worth one more
+        ("8.49999999999999999999", 2),  # as a float this would be 8.5 and worth 3
         ("8.50000000000000000000", 3),
         ("9999999999999", 24),
         ("1e3", 24),
@@ -366,7 +365,7 @@ def test_any_number_of_digits_is_read_exactly(written: str, worth: int) -> None:
         "9" * 500,
     ],
 )
-def test_what_is_no_number_that_can_be_read_exactly_is_refused(written: str) -> None:
+def test_a_number_that_cannot_be_read_exactly_is_refused(written: str) -> None:
     assert code(ask("imp", f'{{"difference": {written}}}')[0]) == "not_a_number"
 
 
@@ -381,7 +380,7 @@ def test_what_is_no_number_that_can_be_read_exactly_is_refused(written: str) -> 
         "8.6",
     ],
 )
-def test_a_line_that_is_no_difference_is_malformed(line: str) -> None:
+def test_a_line_without_a_difference_is_malformed(line: str) -> None:
     assert code(ask("imp", line)[0]) == "malformed"
 
 
@@ -398,7 +397,7 @@ def test_every_fraction_is_converted_exactly(fractions: list[tuple[int, int]]) -
 
 
 @given(st.lists(st.decimals(-500, 500, places=4), min_size=1, max_size=20))
-def test_a_decimal_is_the_same_as_text_and_as_a_number(decimals: list[object]) -> None:
+def test_a_decimal_means_the_same_as_text_or_number(decimals: list[object]) -> None:
     as_text = ask("imp", *(json.dumps({"difference": str(number)}) for number in decimals))
     assert ask("imp", *(f'{{"difference": {number}}}' for number in decimals)) == as_text
     assert all(set(answer) == {"imp"} for answer in as_text)

@@ -1,4 +1,4 @@
-"""`homologue install --card` on folders that stand for a card; a real first start is in tests/lab/test_card.py."""
+"""`homologue install --card` on folders in place of a card. A real first start is in tests/lab/test_card.py."""
 
 import subprocess
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from broker.cli.card import HOOK, MARK
+from broker.cli.card import GENERATED_MARK, HOOK
 from broker.cli.main import homologue
 
 
 @pytest.fixture
 def boot(tmp_path: Path) -> Path:
-    """What Raspberry Pi Imager leaves on a boot partition, as far as it is asked for."""
+    """The files that Raspberry Pi Imager writes to a boot partition, as far as the command needs them."""
     folder = tmp_path / "bootfs"
     folder.mkdir()
     (folder / "meta-data").write_text("instance_id: rpios-image\n", encoding="utf-8")
@@ -22,7 +22,7 @@ def boot(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """Return a folder with packages of two versions, the newer built last, for two machines and two Debians."""
+    """Return a folder with packages of two versions, for two architectures and two Debian releases."""
     folder = tmp_path / "deb"
     folder.mkdir()
     for version in ("0.2.0+deb13", "0.10.0+deb13", "0.10.0+deb12"):
@@ -48,7 +48,7 @@ def test_the_card_gets_both_packages_of_the_newest_build_for_a_pi(boot: Path, pa
     assert laid == {"homologue-common_0.10.0+deb13_arm64.deb", "homologue-table_0.10.0+deb13_arm64.deb"}
 
 
-def test_what_a_package_needs_may_lie_beside_it_for_a_room_without_a_network(boot: Path, packages: Path) -> None:
+def test_packages_that_ours_depend_on_are_copied_if_they_are_there(boot: Path, packages: Path) -> None:
     for name in ("libgbm1_1_arm64.deb", "fonts_1_all.deb", "libgbm1_1_amd64.deb"):
         (packages / name).write_bytes(b"package")
     prepare(boot, packages)
@@ -56,7 +56,7 @@ def test_what_a_package_needs_may_lie_beside_it_for_a_room_without_a_network(boo
     assert laid == {"libgbm1_1_arm64.deb", "fonts_1_all.deb"}
 
 
-def test_the_machine_is_installed_with_the_options_that_were_given_here(boot: Path, packages: Path) -> None:
+def test_the_cards_install_script_has_the_options_given_here(boot: Path, packages: Path) -> None:
     prepare(boot, packages, "--hostname", "table-3", "--scorer", "scorer.local", "--locked")
     script = boot / "homologue" / "install"
     assert "homologue install table --hostname table-3 --scorer scorer.local --locked" in script.read_text("utf-8")
@@ -64,14 +64,14 @@ def test_the_machine_is_installed_with_the_options_that_were_given_here(boot: Pa
     subprocess.run(["sh", "-n", str(boot / HOOK)], check=True)
 
 
-def test_what_imager_was_told_stays_as_it_is(boot: Path, packages: Path) -> None:
+def test_the_settings_of_raspberry_pi_imager_stay_unchanged(boot: Path, packages: Path) -> None:
     before = content(boot)
     prepare(boot, packages)
     after = content(boot)
     assert {name: after[name] for name in before} == before
 
 
-def test_prepared_again_a_card_has_what_was_asked_last(boot: Path, packages: Path) -> None:
+def test_preparing_a_card_again_replaces_everything_of_the_last_time(boot: Path, packages: Path) -> None:
     prepare(boot, packages, "--hostname", "table-3")
     once = content(boot)
     (packages / "fonts_1_all.deb").write_bytes(b"package")
@@ -81,19 +81,19 @@ def test_prepared_again_a_card_has_what_was_asked_last(boot: Path, packages: Pat
     assert content(boot) == once
 
 
-def test_a_dry_run_says_what_it_would_copy_and_writes_nothing(boot: Path, packages: Path) -> None:
+def test_a_dry_run_lists_what_it_would_copy_and_writes_nothing(boot: Path, packages: Path) -> None:
     before = content(boot)
     done = prepare(boot, packages, "--dry-run")
     assert "homologue-table_0.10.0+deb13_arm64.deb" in done.output
     assert content(boot) == before
 
 
-def test_a_folder_that_is_no_card_is_refused(tmp_path: Path, packages: Path) -> None:
+def test_a_folder_that_is_not_a_card_is_refused(tmp_path: Path, packages: Path) -> None:
     done = prepare(tmp_path, packages)
     assert (done.exit_code, "[card_unknown]" in done.output) == (1, True)
 
 
-def test_somebody_elses_first_start_is_not_overwritten(boot: Path, packages: Path) -> None:
+def test_somebody_elses_first_start_script_is_not_overwritten(boot: Path, packages: Path) -> None:
     (boot / HOOK).write_text("#cloud-config\n", encoding="utf-8")
     before = content(boot)
     done = prepare(boot, packages)
@@ -101,7 +101,7 @@ def test_somebody_elses_first_start_is_not_overwritten(boot: Path, packages: Pat
 
 
 @pytest.mark.parametrize("gone", ["homologue-common_0.10.0+deb13_arm64.deb", "homologue-table_*+deb13_arm64.deb"])
-def test_without_a_package_nothing_is_laid(boot: Path, packages: Path, gone: str) -> None:
+def test_nothing_is_copied_if_a_package_is_missing(boot: Path, packages: Path, gone: str) -> None:
     for file in packages.glob(gone):
         file.unlink()
     done = prepare(boot, packages)
@@ -109,17 +109,17 @@ def test_without_a_package_nothing_is_laid(boot: Path, packages: Path, gone: str
     assert not (boot / "homologue").exists()
 
 
-def test_a_card_without_room_is_refused_before_anything_is_copied(boot: Path, packages: Path) -> None:
+def test_a_card_without_enough_space_is_refused_before_anything_is_copied(boot: Path, packages: Path) -> None:
     with (packages / "large_1_all.deb").open("wb") as file:
-        file.truncate(1 << 40)  # a file of holes
+        file.truncate(1 << 40)  # a sparse file
     done = prepare(boot, packages)
     assert (done.exit_code, "[card_full]" in done.output) == (1, True)
     assert not (boot / "homologue").exists()
 
 
-def test_every_file_of_ours_says_that_it_may_be_written_again(boot: Path, packages: Path) -> None:
+def test_every_generated_file_is_marked_as_generated(boot: Path, packages: Path) -> None:
     before = content(boot)
     prepare(boot, packages)
     ours = {name: text for name, text in content(boot).items() if name not in before and not name.endswith(".deb")}
     assert len(ours) == 3
-    assert all(MARK.encode() in text for text in ours.values())
+    assert all(GENERATED_MARK.encode() in text for text in ours.values())

@@ -1,4 +1,4 @@
-"""`homologue certs`: what an event's certificates are, and what is made anew or revoked."""
+"""`homologue certs` shows, renews and revokes an event's certificates."""
 
 import json
 import ssl
@@ -31,7 +31,7 @@ def ask(*words: object) -> Result:
     return CliRunner().invoke(homologue, ["certs", *map(str, words)])
 
 
-def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:
+def test_show_lists_the_certificates_and_no_secret(event: Path) -> None:
     said = json.loads(ask("show", event, "--json").output)
     known = Certificates.of_event(event)
     assert said["authority"] == known.fingerprint
@@ -41,14 +41,14 @@ def test_what_there_is_is_shown_and_no_secret(event: Path) -> None:
     assert (KEY.device in shown, "PRIVATE" in shown) == (True, False)
 
 
-def test_the_fingerprint_that_a_browser_shows_of_the_desk_is_there_to_compare(event: Path) -> None:
+def test_show_gives_the_desks_fingerprint_as_a_browser_shows_it(event: Path) -> None:
     server = ssl.PEM_cert_to_DER_cert((event / "tls" / "server.crt").read_text().partition("-----END")[0] + ENDS)
     shown = sha256(server).hexdigest()
     assert json.loads(ask("show", event, "--json").output)["server"]["fingerprint"] == shown
     assert f"server     {bytes.fromhex(shown).hex(':').upper()}\n" in ask("show", event).output
 
 
-def test_an_event_without_certificates_is_told_and_gets_them(tmp_path: Path) -> None:
+def test_an_event_without_certificates_is_reported_and_can_get_them(tmp_path: Path) -> None:
     (tmp_path / EVENT).touch()
     told = ask("show", tmp_path).output
     assert ("certificates_missing" in told, "homologue certs new" in told) == (True, True)
@@ -56,7 +56,7 @@ def test_an_event_without_certificates_is_told_and_gets_them(tmp_path: Path) -> 
     assert "192.0.2.9" in json.loads(ask("show", tmp_path, "--json").output)["server"]["names"]
 
 
-def test_a_server_made_anew_has_its_names_and_the_new_one_and_tables_trust_it_as_before(event: Path) -> None:
+def test_a_renewed_server_certificate_keeps_its_names_and_authority(event: Path) -> None:
     before = Certificates.of_event(event)
     key, names = before.server_key.read_bytes(), before.server_names
     assert ask("renew", event, "--host", "hall.example.org").exit_code == 0
@@ -66,19 +66,19 @@ def test_a_server_made_anew_has_its_names_and_the_new_one_and_tables_trust_it_as
     assert after.authority == before.authority
 
 
-def test_a_server_that_is_started_under_another_name_keeps_those_by_which_tables_know_it(event: Path) -> None:
+def test_another_host_name_is_added_to_the_servers_names(event: Path) -> None:
     before = Certificates.ensure(event, ["hall.example.org"]).server_names
     assert {*before, "192.0.2.9"} <= {*Certificates.ensure(event, ["192.0.2.9"]).server_names}
 
 
-def test_a_tables_device_is_revoked_once_and_an_unknown_one_is_named(event: Path) -> None:
+def test_a_tables_device_can_be_revoked_once(event: Path) -> None:
     assert ask("revoke", event, 3, "--device", KEY.device[:6]).output == f"table 3: device {KEY.device} is revoked\n"
     assert json.loads(ask("show", event, "--json").output)["tables"][0]["revoked"] == "command"
     assert "certificate_unknown" in ask("revoke", event, 3).output
     assert "certificate_unknown" in ask("revoke", event, 4).output
 
 
-def test_whoever_revokes_by_command_is_noted_and_told_of(event: Path) -> None:
+def test_a_revocation_by_command_is_audited_and_alerts_people(event: Path) -> None:
     with closing(Authentication(event)) as auth:
         auth.accounts.add("anne", "Anne", "head_arbiter", "four winds and a dragon", Actor("test"))
         ask("revoke", event, 3)
@@ -91,7 +91,7 @@ def test_whoever_revokes_by_command_is_noted_and_told_of(event: Path) -> None:
     )
 
 
-def test_a_device_that_is_paired_again_has_another_certificate_that_counts(event: Path) -> None:
+def test_a_device_paired_again_after_revocation_gets_a_new_certificate(event: Path) -> None:
     known = Certificates.of_event(event)
     first = known.issue(3, KEY.public)
     assert known.issue(3, KEY.public) == first
@@ -100,13 +100,13 @@ def test_a_device_that_is_paired_again_has_another_certificate_that_counts(event
     assert [one.revoked for one in known.tables()] == [None]
 
 
-def test_private_files_are_for_the_owner_alone(event: Path) -> None:
+def test_private_files_are_accessible_to_their_owner_only(event: Path) -> None:
     files = [*(event / "tls").iterdir()]
     assert [path.name for path in files if path.stat().st_mode & 0o077] == []
     assert (event / "tls").stat().st_mode & 0o077 == 0
 
 
-def test_the_server_is_made_anew_before_it_ends_and_for_a_changed_address(tmp_path: Path) -> None:
+def test_the_server_certificate_is_renewed_before_it_expires_and_for_a_new_address(tmp_path: Path) -> None:
     then = datetime(2026, 5, 1, tzinfo=UTC)
     first = Certificates.ensure(tmp_path, now=lambda: then).server.read_bytes()
     assert Certificates.ensure(tmp_path, now=lambda: then).server.read_bytes() == first
@@ -117,20 +117,20 @@ def test_the_server_is_made_anew_before_it_ends_and_for_a_changed_address(tmp_pa
 
 
 @pytest.mark.parametrize("year", [2003, 2090])
-def test_a_clock_that_is_put_right_gets_a_server_that_browsers_take(tmp_path: Path, year: int) -> None:
+def test_after_the_clock_is_corrected_the_server_certificate_is_valid_again(tmp_path: Path, year: int) -> None:
     wrong, right = datetime(year, 1, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
     Certificates.ensure(tmp_path, now=lambda: wrong)
     made = Certificates.ensure(tmp_path, now=lambda: right)
     assert right < made.server_ends < NO_END
 
 
-def test_without_the_authoritys_key_nothing_new_is_signed_and_that_is_said(event: Path) -> None:
+def test_without_the_authoritys_key_renewal_is_refused(event: Path) -> None:
     (event / "tls" / "ca.key").unlink()
     refused = ask("renew", event)
     assert (refused.exit_code, "certificates_missing" in refused.output) == (1, True)
     assert ask("show", event).exit_code == 0
 
 
-def test_a_spoilt_authority_is_named(event: Path) -> None:
+def test_a_corrupted_authority_is_reported(event: Path) -> None:
     (event / "tls" / "ca.crt").write_text("rubbish")
     assert "certificates_broken" in ask("show", event).output

@@ -1,4 +1,4 @@
-"""Tab completes commands, options and files in real shells, and on a machine with one part of the program alone."""
+"""Tab completes commands, options and files in real shells, also where only a part of the program is installed."""
 
 import os
 import pty
@@ -25,13 +25,13 @@ SHELLS: Final = {
     "bash": ("bash", "--norc", "--noprofile", "-i"),
     "zsh": ("zsh", "-f", "-i"),
 }
-"""Shells to which keys are sent; fish is asked by its own command."""
+"""Shells to which keys are sent. Fish has a command of its own that lists completions."""
 
 READY: Final = {
     "bash": "source ./completion; echo rea''dy",
     "zsh": "autoload -Uz compinit; compinit -D -u; source ./completion; echo rea''dy",
 }
-"""What is typed has no word that is waited for: a terminal shows what is typed."""
+"""`rea''dy` is written so because a terminal echoes what is typed, and the test waits for `ready`."""
 
 TYPED: Final = {
     "homologue ev\t": "homologue event ",
@@ -54,13 +54,13 @@ def program(shell: str) -> str:
 
 
 class Keyboard:
-    """Somebody who types into a shell and reads what it shows."""
+    """Types into a shell and reads its output."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
 
     def type(self, keys: str, until: str) -> None:
-        """Type, and wait until something is shown."""
+        """Type keys and wait until the terminal shows `until`."""
         os.write(self._terminal, keys.encode())
         shown, end = b"", time.monotonic() + PATIENCE_S
         while until.encode() not in shown:
@@ -70,7 +70,7 @@ class Keyboard:
 
 @contextmanager
 def typing(shell: str, folder: Path) -> Iterator[Keyboard]:
-    """Start a shell that has read what completes our command."""
+    """Start a shell that has loaded our command's completion."""
     (folder / "completion").write_text(program(shell))
     place = {"PATH": f"{HOMOLOGUE.parent}:/usr/bin:/bin", "HOME": str(folder), "TERM": "dumb", "LC_ALL": "C.UTF-8"}
     ours, its = pty.openpty()
@@ -114,7 +114,7 @@ def test_fish_shows_the_whole_help_of_an_option(folder: Path) -> None:
 
 
 def fish(typed: str, folder: Path) -> list[str]:
-    """Return what fish offers when Tab is pressed."""
+    """Return the completions that fish offers for a command line."""
     (folder / "completion").write_text(program("fish"))
     asked = f"source ./completion; complete --do-complete '{typed}'"
     place = {"PATH": f"{HOMOLOGUE.parent}:/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
@@ -140,7 +140,7 @@ def test_completion_imports_no_command(words: str) -> None:
     assert imported & {*HEAVY} == set()
 
 
-def test_a_table_completes_without_what_only_a_scorer_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_works_on_a_table_without_the_scorers_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_HOMOLOGUE_COMPLETE", "bash_complete")
     found = {}
     for words, at in (("homologue ", "1"), ("homologue scorer --", "2")):

@@ -1,4 +1,4 @@
-"""What holds of every command: where it is found, how it fails, and what it says to programs."""
+"""Conventions of every command: its place in the help, its errors, and its output for programs."""
 
 import json
 import os
@@ -25,13 +25,13 @@ FIRST_CLASS: Final = (
     "demo", "kiosk", "scorer", "read", "camera", "labels", "deal", "movement", "points", "imp", "score", "fan",
     "referee", "riichi", "session", "export", "certs",
 )  # fmt: skip
-"""Names that scripts rely on."""
+"""Command names that scripts rely on."""
 
 Path_ = tuple[str, ...]
 
 
 def tree(group: click.Group = homologue, path: Path_ = ()) -> Iterator[tuple[Path_, click.Command]]:
-    """Return every command that is no group, with how it is called."""
+    """Yield every command that is not a group, with its path."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -49,12 +49,12 @@ def run(*words: object, said: str = "") -> Result:
     return CliRunner().invoke(homologue, [*map(str, words)], input=said)
 
 
-def test_the_help_of_what_scripts_ask_says_how_to_ask() -> None:
+def test_the_help_of_the_calculators_names_their_json_option() -> None:
     asked = ("points", "imp", "score", "fan", "referee")
     assert [name for name in asked if "--json" not in run(name, "--help").stdout] == []
 
 
-def test_every_command_is_found_in_the_help_by_who_needs_it() -> None:
+def test_the_main_help_lists_every_command_in_a_section() -> None:
     written = run("--help").stdout
     headings = [line.removesuffix(":") for line in written.splitlines() if line.endswith(":") and line[0] != " "]
     assert headings == ["Options", *SECTIONS]
@@ -63,7 +63,7 @@ def test_every_command_is_found_in_the_help_by_who_needs_it() -> None:
 
 
 @pytest.mark.parametrize("name", [*MOVED, *SHORT])
-def test_a_name_of_before_is_the_command_of_today(name: str) -> None:
+def test_a_former_name_runs_todays_command(name: str) -> None:
     path = MOVED.get(name, f"rules.{name}")
     command = load_command(path)
     assert command is not None
@@ -73,18 +73,18 @@ def test_a_name_of_before_is_the_command_of_today(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIRST_CLASS)
-def test_names_that_scripts_rely_on_stay(name: str) -> None:
+def test_names_that_scripts_rely_on_still_work(name: str) -> None:
     assert run(name, "--help").exit_code == 0
 
 
 NO_JSON: Final = {
-    ("centre",): "runs until it is ended",
+    ("centre",): "runs until it is stopped",
     ("completion",): "prints a program for a shell",
     ("deal", "draw", "make"): "asks people for words",
     ("deal", "draw", "words"): "secret words, for one person to write down",
     ("deal", "recover"): "asks people for shares",
-    ("demo",): "runs until it is ended",
-    ("event", "desk"): "runs until it is ended",
+    ("demo",): "runs until it is stopped",
+    ("event", "desk"): "runs until it is stopped",
     ("event", "new"): "asks for what is missing",
     ("event", "people", "audit"): "prints JSON lines without being asked",
     ("event", "seating"): "prints a document",
@@ -101,18 +101,18 @@ NO_JSON: Final = {
     ("export", "replay"): "prints a document",
     ("export", "results"): "prints a document",
     ("export", "standings"): "prints a document",
-    ("kiosk",): "runs until it is ended",
+    ("kiosk",): "runs until it is stopped",
     ("record", "laid"): "prints JSON without being asked",
     ("record", "show"): "prints records to read, or a document; `record check --json` is for programs",
-    ("rehearse",): "runs until it is ended",
+    ("rehearse",): "runs until it is stopped",
     ("rules", "riichi", "table"): "prints a page to read",
     ("rules", "sheet"): "prints a document",
-    ("scorer",): "runs until it is ended",
-    ("table", "run"): "runs until it is ended",
+    ("scorer",): "runs until it is stopped",
+    ("table", "run"): "runs until it is stopped",
 }
 
 
-def test_every_command_that_says_something_says_it_as_json() -> None:
+def test_every_command_that_reports_something_has_a_json_option() -> None:
     without = {path for path, command in COMMANDS.items() if not any("--json" in one.opts for one in command.params)}
     assert sorted(without) == sorted(NO_JSON)
 
@@ -125,11 +125,11 @@ VALUES: Final = {
 }  # fmt: skip
 
 MADE: Final = {"deal new", "deal draw announce", "deal key", "deal set new", "event desk", "upgrade key"}
-"""Commands whose folder or file may be a new one."""
+"""Commands whose folder or file need not exist yet."""
 
 
 def words_of(command: click.Command) -> tuple[list[str], list[str]]:
-    """Return arguments with which a command would run if its files were there, and the files."""
+    """Return arguments with which a command would run if its files existed, and those files."""
     words: list[str] = []
     gone: list[str] = []
     for one in command.params:
@@ -156,9 +156,7 @@ def value_of(one: click.Parameter) -> str:
 READING: Final = [path for path, one in COMMANDS.items() if words_of(one)[1] and " ".join(path) not in MADE]
 
 
-def test_a_file_that_is_missing_is_an_error_and_nothing_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_file_is_an_error_and_nothing_is_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for path in READING:
         words, gone = words_of(COMMANDS[path])
@@ -182,7 +180,7 @@ def test_a_file_that_is_missing_is_an_error_and_nothing_is_made(
     ],
     ids=str,
 )
-def test_a_file_that_an_option_names_is_missed_too(
+def test_a_missing_file_named_by_an_option_is_an_error(
     words: Path_, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -191,19 +189,19 @@ def test_a_file_that_an_option_names_is_missed_too(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_an_error_is_an_object_where_a_program_asks(tmp_path: Path) -> None:
+def test_with_json_an_error_is_an_object(tmp_path: Path) -> None:
     result = run("certs", "show", tmp_path / "gone", "--json")
     assert (result.exit_code, result.stderr) == (1, "")
     assert json.loads(result.stdout)["error"]["code"] == "file_missing"
 
 
-def test_a_mistake_on_the_command_line_is_told_as_click_does() -> None:
+def test_a_usage_error_is_reported_as_click_does() -> None:
     result = run("rules", "riichi", "points", "three")
     assert (result.exit_code, "Usage:" in result.stderr, "Error: " in result.stderr) == (2, True, True)
 
 
-def test_errors_are_reported_in_one_place_alone() -> None:
-    """What a command refuses is raised: `broker.console` writes it."""
+def test_errors_are_reported_in_one_place_only() -> None:
+    """Commands raise their errors; `broker.console` prints them."""
     own = [path for room in ("broker", "kiosk", "vision", "firmware") for path in (ROOT / room).rglob("*.py")]
     found = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
@@ -216,7 +214,7 @@ def test_errors_are_reported_in_one_place_alone() -> None:
 
 
 def in_a_terminal(*command: str | Path, **environment: str) -> str:
-    """Run a command whose standard error is a terminal; return what that shows."""
+    """Run a command whose standard error is a terminal; return what the terminal shows."""
     ours, its = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "TERM"}}
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env=kept | {"TERM": "xterm"} | environment)
@@ -226,14 +224,14 @@ def in_a_terminal(*command: str | Path, **environment: str) -> str:
         while more := os.read(ours, 4096):
             shown += more
     except OSError:
-        pass  # how Linux says that the other end is closed
+        pass  # Linux reports a closed other end as an error
     finally:
         os.close(ours)
         child.wait()
     return shown.decode()
 
 
-def test_colours_are_for_terminals_whose_owner_wants_them() -> None:
+def test_colours_are_for_terminals_without_no_color() -> None:
     words = (HOMOLOGUE, "rules", "profile", "show", "none")
     assert "\x1b[" in in_a_terminal(*words)
     assert "\x1b[" not in in_a_terminal(*words, NO_COLOR="1")
@@ -249,7 +247,7 @@ def test_progress_is_for_terminals() -> None:
     assert (done.stdout, done.stderr) == (b"[1, 2]\n", b"")
 
 
-def test_verbose_says_more_on_standard_error_and_changes_no_output() -> None:
+def test_verbose_logs_to_standard_error_and_changes_no_output() -> None:
     words = ("profile", "list")
     verbose = subprocess.run([HOMOLOGUE, "-v", *words], capture_output=True, check=True, text=True)
     plain = run(*words)
@@ -267,11 +265,11 @@ RUBBISH: Final = {
 }
 
 INTERNAL: Final = re.compile(r"Traceback|Errno|_ssl|codec|substring|Expected `|object at 0x|recursion|<class|\bNone\b")
-"""What only programmers say."""
+"""Words that only programmers understand."""
 
 TAKEN: Final = {
     "certs new folder": "makes certificates in any folder",
-    "deal seal folder": "nothing is there to be sealed",
+    "deal seal folder": "there is nothing to seal",
     "deal verify published": "a file needs --commitment",
     "event device folder": "may come before the plan",
     "event key folder": "may come before the plan",
@@ -282,10 +280,10 @@ TAKEN: Final = {
     "event people webhook list folder": "as above",
     "export results source": "no plays have no results",
     "export standings source": "as above",
-    "set enrol folder": "the folder for what is enrolled, and there is nothing to enrol",
+    "set enrol folder": "the folder for enrolled sets; there is nothing to enrol",
     "table run config": "starts the kiosk again and again, whose screen says what is wrong",
 }
-"""Where an empty folder or file is none that is wrong."""
+"""Parameters for which an empty folder or a file with any content is not an error."""
 
 GIVEN: Final = [
     (path, one)
@@ -293,11 +291,11 @@ GIVEN: Final = [
     for one in COMMANDS[path].params
     if isinstance(one.type, click.Path) and one.type.exists and f"{' '.join(path)} {one.name}" not in TAKEN
 ]
-"""Every file or folder that a command reads."""
+"""Every file or folder parameter that a command reads."""
 
 
 @pytest.mark.parametrize(("path", "param"), GIVEN, ids=[f"{' '.join(path)} {one.name}" for path, one in GIVEN])
-def test_rubbish_in_the_place_of_a_file_is_refused_in_plain_words(
+def test_a_file_with_rubbish_is_refused_in_plain_words(
     path: Path_, param: click.Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

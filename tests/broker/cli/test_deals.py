@@ -1,4 +1,4 @@
-"""`homologue deal wall`: the common wall of deals, for people and for programs."""
+"""`homologue deal wall` prints a deal's common wall for people and for programs."""
 
 import json
 from pathlib import Path
@@ -12,12 +12,12 @@ from tests.broker.scorer.small import deals
 
 
 def told(folder: Path, *options: str) -> tuple[int, str]:
-    """Run the command."""
+    """Run the command; return its exit code and output."""
     ran = CliRunner().invoke(homologue, ["deal", "wall", str(folder), *options])
     return ran.exit_code, ran.output
 
 
-def test_a_deal_s_wall_is_told_in_the_order_in_which_it_is_drawn(tmp_path: Path) -> None:
+def test_a_deals_wall_is_printed_in_drawing_order(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", [])
     deal = next(one for one in deals() if one.number == 2)
     code, said = told(folder, "--deal", "2", "--json")
@@ -39,6 +39,6 @@ def test_a_deal_s_wall_is_told_in_the_order_in_which_it_is_drawn(tmp_path: Path)
     assert [line.split()[0] for line in said.splitlines()[5:9]] == ["1-21", "22-42", "43-63", "64-70"]
 
 
-def test_a_deal_that_there_is_not_is_refused_by_its_code(tmp_path: Path) -> None:
+def test_an_unknown_deal_is_refused(tmp_path: Path) -> None:
     code, said = told(event_folder(tmp_path / "cup", []), "--deal", "99")
     assert (code, "deal_unknown" in said) == (1, True)

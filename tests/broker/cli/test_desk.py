@@ -18,7 +18,7 @@ from tests.broker.scorer.small import NAME
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An event's folder, at whose desk Ctrl-C is pressed as soon as it is open."""
+    """An event's folder whose desk is interrupted with Ctrl-C as soon as it is open."""
     stop = Event()
     stop.set()
     monkeypatch.setattr(desk, "stop_on_signals", lambda: stop)
@@ -29,7 +29,7 @@ def desk_on(folder: Path) -> str:
     return CliRunner().invoke(homologue, ["event", "desk", str(folder), "--desk-port", "0", "--plain"]).output
 
 
-def test_beside_a_running_scorer_it_refuses_and_leaves_the_scorers_first_link(folder: Path) -> None:
+def test_beside_a_running_scorer_the_desk_refuses_and_leaves_its_first_link(folder: Path) -> None:
     with closing(SqliteJournal(folder / STORE, NAME)), closing(Authentication(folder)) as auth:
         link = auth.first_link("https://127.0.0.1:1/")
         said = desk_on(folder)
@@ -37,6 +37,6 @@ def test_beside_a_running_scorer_it_refuses_and_leaves_the_scorers_first_link(fo
         assert (folder / FIRST_LINK_FILE).read_text() == f"{link}\n"
 
 
-def test_once_the_scorer_has_ended_it_opens_and_says_where_the_event_is_corrected(folder: Path) -> None:
+def test_after_the_scorer_has_ended_the_desk_opens_and_says_where_to_correct_the_event(folder: Path) -> None:
     said = desk_on(folder)
     assert ("event_started: " in said, "Set-up: " in said) == (True, True)

@@ -1,4 +1,4 @@
-"""`homologue event`: one folder that may start, or every problem named."""
+"""`homologue event` creates a folder that can start, or reports every problem."""
 
 import csv
 import json
@@ -59,7 +59,6 @@ def sixteen() -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An event that was set up in one command."""
     folder = tmp_path_factory.mktemp("events")
     result = ask(
         "new", folder / "cup", *OPTIONS, "--public-address", f"{ADDRESS}/", "--players", sheet(folder, sixteen())
@@ -68,7 +67,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "cup"
 
 
-def test_an_event_that_was_set_up_may_start(made: Path) -> None:
+def test_an_event_that_was_set_up_can_start(made: Path) -> None:
     event = open_event(made)
     assert (event.name, len(event.players), len(event.plan.plays), event.tables) == ("cup-2026", 16, 80, (1, 2, 3, 4))
     assert (event.plan.public_address, event.origin_of("p01")) == (ADDRESS, Origin("FRA", "=Club"))
@@ -76,19 +75,19 @@ def test_an_event_that_was_set_up_may_start(made: Path) -> None:
     assert (said["ready"], said["problems"], [note["code"] for note in said["notes"]]) == (True, [], ["not_sealed"])
 
 
-def test_it_starts_from_a_copy_of_its_folder(made: Path, tmp_path: Path) -> None:
+def test_an_event_can_start_from_a_copy_of_its_folder(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "copy")
     assert ask("check", tmp_path / "copy").exit_code == 0
 
 
-def test_questions_are_asked_for_what_is_not_said(tmp_path: Path) -> None:
+def test_missing_options_are_asked_for(tmp_path: Path) -> None:
     players = sheet(tmp_path, sixteen())
     result = ask("new", tmp_path / "cup", "--rounds", "5", said=f"cup\nA cup\n\n{players}\n")
     assert result.exit_code == 0, result.output
     assert open_event(tmp_path / "cup").plan.title == "A cup"
 
 
-def test_an_event_is_called_as_its_folder_is_where_nobody_says_otherwise(tmp_path: Path) -> None:
+def test_an_event_without_a_given_name_is_named_like_its_folder(tmp_path: Path) -> None:
     players = sheet(tmp_path, sixteen())
     result = ask("new", tmp_path / "open-2026", "--title", "Open", "--rounds", "5", "--players", players)
     assert (result.exit_code, open_event(tmp_path / "open-2026").name) == (0, "open-2026"), result.output
@@ -98,16 +97,14 @@ def test_an_event_is_called_as_its_folder_is_where_nobody_says_otherwise(tmp_pat
     ("said", "missing"),
     [("", "--title"), ("cup\n", "--title"), ("cup\nA cup\n", "--players"), ("cup\nA cup\n\n", "--players")],
 )
-def test_a_question_that_nobody_answers_is_refused_with_the_name_of_its_option(
-    tmp_path: Path, said: str, missing: str
-) -> None:
+def test_an_unanswered_question_is_an_error_that_names_its_option(tmp_path: Path, said: str, missing: str) -> None:
     result = ask("new", tmp_path / "cup", said=said)
     told = f"homologue: {missing} is missing, and nobody answers [option_missing]"
     assert (result.exit_code, result.stderr.strip()) == (2, told)
     assert not (tmp_path / "cup").exists()
 
 
-def test_a_question_is_left_with_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_aborts_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_text: str) -> str:
         raise KeyboardInterrupt
 
@@ -116,45 +113,45 @@ def test_a_question_is_left_with_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monk
         homologue.main(["event", "new", str(tmp_path / "cup")], standalone_mode=False)
 
 
-def test_clubs_and_numbers_stay_beside_the_plan_and_reach_no_table(made: Path) -> None:
+def test_clubs_and_numbers_are_not_in_the_plan_that_tables_get(made: Path) -> None:
     one = read_players(made / PLAYERS)[0]
     assert one.further == ("FRA", "=Club", "N1", "04000001")
     assert b"Club'" not in (made / "event.toml").read_bytes()
 
 
-def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_an_invalid_public_address_is_refused_before_anything_is_created(tmp_path: Path) -> None:
     players = sheet(tmp_path, sixteen())
     result = ask("new", tmp_path / "cup", *OPTIONS, "--public-address", "example.org", "--players", players)
     assert (result.exit_code, "public_address_wrong" in result.stderr) == (1, True)
     assert not (tmp_path / "cup").exists()
 
 
-def test_nothing_is_written_over(made: Path) -> None:
+def test_an_existing_event_is_not_overwritten(made: Path) -> None:
     before = {path.name: path.read_bytes() for path in made.rglob("*") if path.is_file()}
     result = ask("new", made, *OPTIONS, "--players", made / PLAYERS)
     assert (result.exit_code, "folder_taken" in result.stderr) == (1, True)
     assert {path.name: path.read_bytes() for path in made.rglob("*") if path.is_file()} == before
 
 
-def test_nobody_else_may_read_the_folder_s_files(made: Path) -> None:
+def test_only_the_commitment_is_readable_by_others(made: Path) -> None:
     open_to_others = [path.name for path in made.rglob("*") if path.stat().st_mode & 0o077]
     assert open_to_others == ["commitment.json"]
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_an_event_that_could_not_be_made_whole(tmp_path: Path) -> None:
-    many = [[f"Player {n}", "", "", "", ""] for n in range(400)]  # a hundred deals at once; sets are numbered up to 99
+def test_an_event_that_cannot_be_completed_leaves_no_folder(tmp_path: Path) -> None:
+    many = [[f"Player {n}", "", "", "", ""] for n in range(400)]  # needs 100 sets; they are numbered up to 99
     refused = ask("new", tmp_path / "cup", *OPTIONS[:-1], "1", "--uncompared", "--players", sheet(tmp_path, many))
     assert (refused.exit_code, "[too_many_sets]" in refused.stderr, (tmp_path / "cup").exists()) == (1, True, False)
 
 
 def refusals(result: Result) -> list[list[str]]:
-    """Return the code of each refusal, and where it is."""
+    """Return the code and the line of each error."""
     places = [line.split(": ")[1] for line in result.stderr.splitlines()]
     return [[code, place] for code, place in zip(codes(result.stderr), places, strict=True)]
 
 
-def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -> None:
+def test_every_wrong_line_is_reported_and_nothing_is_created(tmp_path: Path) -> None:
     rows = sixteen()
     rows[1][0], rows[2][1], rows[4][4] = "", "France", rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
@@ -165,7 +162,7 @@ def test_every_line_that_is_wrong_is_named_and_nothing_is_made(tmp_path: Path) -
     assert (tmp_path / "cup").exists() is False
 
 
-def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path: Path) -> None:
+def test_an_invalid_id_name_and_club_have_codes_of_their_own(tmp_path: Path) -> None:
     rows = [[f"p{number}", *row] for number, row in enumerate(sixteen())]
     rows[1][0], rows[2][1], rows[3][1], rows[4][3] = "p 1", "x" * 101, "a\u202eb", "c" * 61
     wrong = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows, ["id", *HEAD]))
@@ -178,7 +175,7 @@ def test_an_id_a_name_and_another_column_that_cannot_be_are_told_apart(tmp_path:
     assert "club has at most 60" in wrong.stderr
 
 
-def test_a_list_may_have_names_in_parts_and_then_needs_no_whole_ones(tmp_path: Path) -> None:
+def test_a_list_may_have_first_and_last_names_instead_of_full_names(tmp_path: Path) -> None:
     rows = [["Anne", "Le  Fèvre", ""], ["", "Li", "Li Wei"], ["Bo", "", ""]]
     first = read_players(sheet(tmp_path, rows, ["first_name", "last_name", "name"]))
     assert [(one.player.name, one.first_name, one.last_name) for one in first] == [
@@ -194,7 +191,7 @@ def test_a_list_may_have_names_in_parts_and_then_needs_no_whole_ones(tmp_path: P
         read_players(sheet(tmp_path, [["FR"]], ["country"]))
 
 
-def test_players_of_one_name_and_countries_that_there_are_not_are_noted(tmp_path: Path) -> None:
+def test_players_of_the_same_name_and_unknown_countries_are_noted(tmp_path: Path) -> None:
     rows = [["Anna", "FR"], ["ANNA ", "XX"], ["Bo", "GER"], ["Cy", "DEU"], ["Di", "XK"], ["Ed", "FRA"], ["Fu", "XX"]]
     assert player_list_notes(read_players(sheet(tmp_path, rows, ["name", "country"]))) == [
         ("named_alike", "Anna: p01, p02"),
@@ -209,7 +206,7 @@ def test_names_and_teams_are_the_same_however_their_accents_are_encoded(tmp_path
     assert player_list_notes(listed) == [("named_alike", "José: p01, p02, p03, p04")]
 
 
-def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
+def test_a_number_that_two_players_share_is_reported(tmp_path: Path) -> None:
     rows = sixteen()
     rows[4][4] = rows[3][4]
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, rows))
@@ -217,12 +214,12 @@ def test_a_number_that_two_players_have_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [["--name", "Cup!"], ["--profile", "nonsense"], ["--title", ""]])
-def test_a_head_that_cannot_be_is_refused_and_nothing_is_made(tmp_path: Path, wrong: list[str]) -> None:
+def test_an_invalid_name_profile_or_title_is_refused_and_nothing_is_created(tmp_path: Path, wrong: list[str]) -> None:
     result = ask("new", tmp_path / "cup", *OPTIONS, "--players", sheet(tmp_path, sixteen()), *wrong)
     assert (result.exit_code, (tmp_path / "cup").exists()) == (1, False)
 
 
-def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(made: Path, tmp_path: Path) -> None:
     broken = shutil.copytree(made, tmp_path / "broken")
     (broken / "commitment.json").unlink()
     (broken / "sets.json").chmod(0o644)
@@ -237,14 +234,14 @@ def test_all_problems_are_named_at_once(made: Path, tmp_path: Path) -> None:
     assert [p for p in found["problems"] if "player p01 is not in the player list" in p["message"]] != []
 
 
-def test_two_tiles_exchanged_after_the_commitment_are_found_and_their_deal_is_named(made: Path, tmp_path: Path) -> None:
+def test_two_tiles_exchanged_after_the_commitment_are_found_with_their_deal(made: Path, tmp_path: Path) -> None:
     altered = shutil.copytree(made, tmp_path / "altered")
     exchange_two_tiles(altered, 2)
     found = json.loads(ask("check", altered, "--json").stdout)
     assert found["problems"] == [{"code": "deal_differs", "message": "deal 2 is not what was committed to"}]
 
 
-def test_a_deal_that_was_committed_to_and_is_gone_is_named(made: Path, tmp_path: Path) -> None:
+def test_a_committed_deal_that_is_missing_is_reported(made: Path, tmp_path: Path) -> None:
     altered = shutil.copytree(made, tmp_path / "altered")
     deals = json.loads((altered / "deals.json").read_text(encoding="utf-8"))
     (altered / "deals.json").write_text(json.dumps(deals[:-1]), encoding="utf-8")
@@ -252,7 +249,7 @@ def test_a_deal_that_was_committed_to_and_is_gone_is_named(made: Path, tmp_path:
     assert "deal_missing" in {problem["code"] for problem in found["problems"]}
 
 
-def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     assert ask("check", tmp_path).stdout.startswith("file_missing: event.toml is missing")
 
 
@@ -262,7 +259,9 @@ NAMES = st.text(
 
 
 @given(st.lists(NAMES, min_size=1, max_size=5))
-def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+def test_a_written_list_of_players_is_read_unchanged(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str]
+) -> None:
     folder = tmp_path_factory.mktemp("list")
     plain = [name.lstrip("'") or "x" for name in names]
     first = read_players(sheet(folder, [[name] for name in plain], ["name"]))
@@ -272,7 +271,7 @@ def test_the_list_reads_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_are_read_as_a_list_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("bytes") / "list.csv"
     path.write_bytes(b"name,id\n" + content)
     found: tuple[ListedPlayer, ...] = ()
@@ -280,7 +279,7 @@ def test_any_bytes_are_a_list_or_are_refused(tmp_path_factory: pytest.TempPathFa
         try:
             found = read_players(path)
         except* RuleError as several:
-            assert flatten_errors(several) != []  # noqa: PT017 - each of them is a refusal, and nothing else came
+            assert flatten_errors(several) != []  # noqa: PT017 - all of them are refusals, and nothing else was raised
     assert len({one.player.id for one in found}) == len(found)
 
 
@@ -288,20 +287,18 @@ def of_teams(*teams: str) -> list[list[str]]:
     return [[f"Player {n}", team] for n, team in enumerate(teams, 1)]
 
 
-def test_a_list_that_names_teams_makes_a_team_event_in_which_each_sits_once_at_each_wind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_with_teams_makes_a_team_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (seconds,) = [one for one in new_movement.params if one.name == "seconds"]
     monkeypatch.setattr(seconds, "default", 0.01)
     rows = of_teams(*("Les  Bambous", "赢家") * 4)
     options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
     assert ask("new", tmp_path / "cup", *options).exit_code == 0
-    event = open_event(tmp_path / "cup")  # which is refused unless the movement is one for teams
+    event = open_event(tmp_path / "cup")  # refused unless the movement is one for teams
     assert event.plan.teams == {"Les Bambous": ("p01", "p03", "p05", "p07"), "赢家": ("p02", "p04", "p06", "p08")}
     assert [one.team for one in read_players(tmp_path / "cup" / PLAYERS)] == ["Les Bambous", "赢家"] * 4
 
 
-def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_named(tmp_path: Path) -> None:
+def test_a_player_without_a_team_and_a_too_small_team_are_reported(tmp_path: Path) -> None:
     path = sheet(tmp_path, of_teams("A", "A", "A", "A", "", "B"), ["name", "team"])
     with pytest.raises(ExceptionGroup) as found:
         read_players(path)
@@ -311,23 +308,23 @@ def test_who_is_in_no_team_where_others_are_and_a_team_that_is_too_small_are_nam
     ]
 
 
-def test_a_team_larger_than_an_event_takes_is_named(tmp_path: Path) -> None:
+def test_a_team_that_is_too_large_is_reported(tmp_path: Path) -> None:
     path = sheet(tmp_path, of_teams(*"A" * 100, *"BBBB"), ["name", "team"])
     with pytest.raises(ExceptionGroup) as found:
         read_players(path)
     assert [one.text for one in flatten_errors(found.value)] == ["players in A: 100; a team can have at most 99"]
 
 
-def test_a_movement_is_made_for_teams_of_four(tmp_path: Path) -> None:
+def test_teams_whose_sizes_do_not_fit_a_movement_are_refused(tmp_path: Path) -> None:
     rows = of_teams(*"AAAAABBBB")
     options = [*OPTIONS[:-1], "4", "--players", sheet(tmp_path, rows, ["name", "team"])]
     refused = ask("new", tmp_path / "cup", *options)
     assert (refused.exit_code, "teams_do_not_fit" in refused.output) == (1, True)
 
 
-def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> None:
+def test_a_device_can_be_listed_with_its_key_instead_of_being_paired(made: Path) -> None:
     key = SigningKey.new()
-    for machine in ("pi-3", "pi-4"):  # a second time it is put right
+    for machine in ("pi-3", "pi-4"):  # the second call corrects the first
         answer = ask("device", made, "--table", 3, "--key", key.public, "--machine", machine)
         assert answer.output.startswith(f"table 3: device {key.device}\ncertificate: ")
     (given,) = Certificates.of_event(made).tables()
@@ -337,14 +334,12 @@ def test_tables_that_are_not_paired_are_listed_with_their_keys(made: Path) -> No
     assert (refused.exit_code, "malformed" in refused.stderr) == (1, True)
 
 
-def test_the_events_key_is_made_with_the_event_and_its_public_part_is_printed(made: Path) -> None:
+def test_the_events_key_is_created_with_the_event_and_its_public_part_is_printed(made: Path) -> None:
     assert ask("key", made).output == f"{open_event_key(made).public}\n"
     assert (made / EVENT_KEY_FILE).stat().st_mode & 0o077 == 0
 
 
-def test_a_set_that_is_to_lie_as_two_deals_in_one_round_keeps_an_event_from_starting(
-    made: Path, tmp_path: Path
-) -> None:
+def test_an_event_with_one_set_at_two_tables_in_a_round_cannot_start(made: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(made, tmp_path / "cup")
     deals = json.loads((folder / "deals.json").read_bytes())
     event = open_event(folder)
@@ -356,7 +351,7 @@ def test_a_set_that_is_to_lie_as_two_deals_in_one_round_keeps_an_event_from_star
     assert "set_at_two_tables" in {problem["code"] for problem in found["problems"]}
 
 
-def test_formats_are_shown_as_the_set_up_offers_them_and_as_programs_read_them() -> None:
+def test_formats_are_those_that_the_set_up_offers() -> None:
     hall = ("formats", "--players", 16, "--hours", 4, "--carriers", 4)
     offered = [one.row() for one in formats(Resources(16, None, 240, 4))]
     assert json.loads(ask(*hall, "--json").output) == {"formats": offered}
@@ -370,7 +365,7 @@ def test_formats_are_shown_as_the_set_up_offers_them_and_as_programs_read_them()
     assert json.loads(refused.output)["error"]["code"] == "no_format"
 
 
-def test_a_new_event_is_made_in_the_format_that_was_chosen(tmp_path: Path) -> None:
+def test_a_new_event_has_the_chosen_format(tmp_path: Path) -> None:
     chosen = ["--deals-per-round", 1, "--copies", 4, "--tables", 4]
     result = ask("new", tmp_path / "cup", *OPTIONS, *chosen, "--players", sheet(tmp_path, sixteen()))
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""`homologue export`: what it writes, where, and what it will not."""
+"""`homologue export`: what it writes, where, and what it refuses."""
 
 import json
 import re
@@ -25,19 +25,18 @@ from tests.refusals import codes
 
 
 def export(*said: object, given: str | None = None) -> Result:
-    """Call it."""
     return CliRunner().invoke(homologue, ["export", *map(str, said)], input=given)
 
 
 def ended(result: Result) -> tuple[int, str]:
-    """Return exit code and the code of what was wrong."""
+    """Return the exit code, and the code of the error or else standard error."""
     return result.exit_code, codes(result.stderr.splitlines()[-1])[0] if result.exit_code else result.stderr
 
 
 @pytest.mark.parametrize(
     ("what", "first", "lines"), [("results", "event,", 65), ("standings", "place,", 17), ("ema", "place,", 17)]
 )
-def test_an_event_that_is_over_is_exported_whole(declared: Path, what: str, first: str, lines: int) -> None:
+def test_a_finished_event_is_exported_completely(declared: Path, what: str, first: str, lines: int) -> None:
     done = export(what, declared)
     assert done.exit_code == 0
     assert done.stdout.startswith(first)
@@ -54,11 +53,11 @@ def test_the_standings_of_teams_have_their_own_file(tmp_path: Path) -> None:
     assert "cup/team-standings.csv" in zipfile.ZipFile(BytesIO(export("all", folder).stdout_bytes)).namelist()
 
 
-def test_an_event_without_teams_has_no_standings_of_them(over: Path) -> None:
+def test_an_event_without_teams_has_no_team_standings(over: Path) -> None:
     assert ended(export("standings", over, "--teams")) == (1, "no_teams")
 
 
-def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(declared: Path, tmp_path: Path) -> None:
+def test_an_output_file_has_what_would_have_been_printed(declared: Path, tmp_path: Path) -> None:
     for what in ("results", "standings", "ema", "pmn"):
         path = tmp_path / "out" / what
         path.parent.mkdir(exist_ok=True)
@@ -68,7 +67,7 @@ def test_a_file_holds_what_would_have_been_printed_and_nothing_lies_beside_it(de
 
 
 @pytest.mark.parametrize("what", ["results", "standings", "ema"])
-def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(declared: Path, tmp_path: Path, what: str) -> None:
+def test_an_export_can_be_a_workbook_or_csv_for_excel(declared: Path, tmp_path: Path, what: str) -> None:
     path = tmp_path / "out.xlsx"
     assert export(what, declared, "--output", path).exit_code == 0
     plain = content(export(what, declared).stdout_bytes)
@@ -79,12 +78,12 @@ def test_csv_is_a_workbook_by_its_name_and_for_excel_when_asked(declared: Path, 
 
 
 def content(written: bytes) -> list[list[Decimal | str]]:
-    """Return what a list holds: numbers by their value, however they are written."""
+    """Return the cells of a list, with numbers as their values, however they are written."""
     rows = [[cell.replace(",", ".") for cell in row] for _, row in read_grid(written).rows]
     return [[Decimal(cell) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", cell) else cell for cell in row] for row in rows]
 
 
-def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) -> None:
+def test_an_existing_file_is_overwritten_only_by_force(over: Path, tmp_path: Path) -> None:
     path = tmp_path / "standings.csv"
     path.write_text("mine", encoding="utf-8")
     assert ended(export("standings", over, "--output", path)) == (1, "export_exists")
@@ -94,48 +93,48 @@ def test_a_file_that_is_there_is_kept_unless_forced(over: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", [STORE, "event.toml", "deals.json", "new", "broker/x.json", "players.csv"])
-def test_the_event_s_own_files_are_never_written(over: Path, name: str) -> None:
+def test_the_events_own_files_are_never_overwritten(over: Path, name: str) -> None:
     (over / "broker").mkdir()
     before = {path.name: path.read_bytes() for path in over.iterdir() if path.is_file()}
     assert ended(export("results", over, "--output", over / name, "--force")) == (1, "not_an_export")
     assert {path.name: path.read_bytes() for path in over.iterdir() if path.is_file()} == before
 
 
-def test_an_export_may_lie_in_the_event_s_folder(over: Path) -> None:
+def test_an_export_may_be_in_the_events_folder(over: Path) -> None:
     assert export("results", over, "--output", over / "results.csv").exit_code == 0
 
 
-def test_a_place_that_cannot_be_written_is_told(over: Path, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_an_error(over: Path, tmp_path: Path) -> None:
     assert ended(export("results", over, "--output", tmp_path / "none" / "x.csv")) == (1, "unwritable")
 
 
-def test_what_is_no_file_is_not_replaced(over: Path) -> None:
+def test_a_device_file_is_not_replaced(over: Path) -> None:
     assert ended(export("results", over, "--output", "/dev/null", "--force")) == (1, "unwritable")
 
 
 @pytest.mark.parametrize("what", ["results", "standings", "ema", "pmn"])
-def test_what_is_no_event_is_told(tmp_path: Path, what: str) -> None:
+def test_a_folder_that_is_not_an_event_is_refused(tmp_path: Path, what: str) -> None:
     assert ended(export(what, tmp_path)) == (1, "bad_event")
 
 
-def test_a_store_that_is_broken_or_missing_is_told(over: Path) -> None:
+def test_a_broken_or_missing_store_is_an_error(over: Path) -> None:
     (over / STORE).write_bytes(b"no store")
     assert ended(export("pmn", over)) == (1, "store_broken")
     (over / STORE).unlink()
     assert ended(export("pmn", over)) == (1, "store_missing")
 
 
-def test_what_is_left_out_is_said_beside_it(under_way: Path) -> None:
+def test_what_an_export_leaves_out_is_reported_on_standard_error(under_way: Path) -> None:
     done = export("results", under_way)
     assert done.stdout.count("\n") == 1
     assert done.stderr == (
         "provisional: 12 of 16 plays have their result\n"
-        "left out until every table has played them: deals 1, 2, 3, 4 (--embargoed has them)\n"
+        "left out until every table has played them: deals 1, 2, 3, 4 (--embargoed includes them)\n"
     )
     assert export("results", under_way, "--embargoed").stdout.count("\n") == 49
 
 
-def test_standings_are_told_as_provisional_until_they_are_declared_final(under_way: Path, over: Path) -> None:
+def test_standings_are_called_provisional_until_they_are_declared_final(under_way: Path, over: Path) -> None:
     assert export("standings", under_way).stderr == "provisional: 12 of 16 plays have their result\n"
     assert export("standings", over).stderr == "provisional: the head arbiter has not declared them final\n"
     assert export("standings", declare(over)).stderr == ""
@@ -146,7 +145,7 @@ def test_an_ema_report_waits_for_the_last_result(under_way: Path) -> None:
     assert export("ema", under_way, "--provisional").exit_code == 0
 
 
-def test_an_ema_report_names_who_has_no_number(declared: Path, tmp_path: Path) -> None:
+def test_an_ema_report_lists_the_players_without_a_number(declared: Path, tmp_path: Path) -> None:
     path = tmp_path / "players.csv"
     path.write_text("id,ema,last_name,first_name,country\np01,04010023,Li,Wei,FRA\n", encoding="utf-8")
     done = export("ema", declared, "--players", path)
@@ -157,30 +156,30 @@ def test_an_ema_report_names_who_has_no_number(declared: Path, tmp_path: Path) -
 
 
 def faces(text: str) -> bool:
-    """Return whether a text tells any hand."""
+    """Return whether a text reveals any hand."""
     return "[Walls" in text or '[Deal "c' in text
 
 
-def test_faces_stay_secret_until_the_event_is_over(under_way: Path, over: Path) -> None:
+def test_tile_faces_are_not_exported_until_the_event_is_over(under_way: Path, over: Path) -> None:
     assert not faces(export("pmn", under_way, "--embargoed").stdout)
     assert faces(export("pmn", under_way, "--embargoed", "--with-deals").stdout)
     assert faces(export("pmn", over).stdout)
 
 
-def test_a_file_with_secrets_is_its_owner_s_alone(under_way: Path, over: Path, tmp_path: Path) -> None:
+def test_a_file_with_secrets_is_accessible_to_its_owner_only(under_way: Path, over: Path, tmp_path: Path) -> None:
     export("pmn", under_way, "--embargoed", "--with-deals", "--output", tmp_path / "secret.pmn")
     export("pmn", over, "--output", tmp_path / "public.pmn")
     assert (tmp_path / "secret.pmn").stat().st_mode & 0o077 == 0
     assert (tmp_path / "public.pmn").stat().st_mode & 0o400 == 0o400
 
 
-def test_results_tell_no_face(over: Path) -> None:
+def test_results_contain_no_tile_faces(over: Path) -> None:
     for what in ("results", "standings", "ema"):
         text = export(what, over).stdout
         assert [tile for deal in deals() for tile in deal.deal().faces["east"] if f",{tile}," in text] == []
 
 
-def test_plays_in_json_are_taken_from_a_file_or_from_standard_input(tmp_path: Path) -> None:
+def test_plays_in_json_are_read_from_a_file_or_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "plays.jsonl"
     path.write_text(LINES, encoding="utf-8")
     for what, lines in (("results", 14), ("standings", 10)):
@@ -189,7 +188,7 @@ def test_plays_in_json_are_taken_from_a_file_or_from_standard_input(tmp_path: Pa
         assert export(what, "-", given=LINES).stdout == done.stdout
 
 
-def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None:
+def test_the_profile_for_plays_in_json_can_be_chosen(tmp_path: Path) -> None:
     path = tmp_path / "plays.jsonl"
     path.write_text(LINES, encoding="utf-8")
     assert export("standings", path, "--profile", "mcr").exit_code == 0
@@ -197,14 +196,14 @@ def test_a_profile_for_plays_in_json_is_named_or_refused(tmp_path: Path) -> None
     assert ended(export("standings", tmp_path / "no-such-event")) == (1, "file_missing")
 
 
-def test_the_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
+def test_exported_standings_are_those_that_the_scorer_writes(tmp_path: Path) -> None:
     stored = open_stored_event(event_folder(tmp_path))
     assert export("standings", tmp_path).stdout_bytes.decode() == standings_csv(
         standing_rows(stored.state.snapshot().ranking, stored.event.players)
     )
 
 
-def test_an_export_never_takes_the_place_of_the_plays_it_is_made_from(tmp_path: Path) -> None:
+def test_an_export_never_overwrites_the_plays_it_is_made_from(tmp_path: Path) -> None:
     plays = tmp_path / "plays.csv"
     plays.write_text("", encoding="utf-8")
     assert ended(export("results", plays, "--output", plays, "--force")) == (1, "not_an_export")
@@ -212,17 +211,17 @@ def test_an_export_never_takes_the_place_of_the_plays_it_is_made_from(tmp_path: 
 
 
 @pytest.mark.parametrize("what", ["results", "pmn"])
-def test_results_that_are_under_embargo_are_for_their_owner_alone(under_way: Path, tmp_path: Path, what: str) -> None:
+def test_results_under_embargo_are_accessible_to_their_owner_only(under_way: Path, tmp_path: Path, what: str) -> None:
     export(what, under_way, "--embargoed", "--output", tmp_path / "early")
     assert (tmp_path / "early").stat().st_mode & 0o777 == 0o600
 
 
-def test_the_scorer_s_own_file_of_standings_is_no_export(over: Path) -> None:
+def test_the_scorers_own_standings_file_is_not_overwritten(over: Path) -> None:
     assert ended(export("standings", over, "--output", over / STANDINGS, "--force")) == (1, "not_an_export")
 
 
 def scored(lines: str) -> dict[str, tuple[int, int]]:
-    """Return places and IMPs that `homologue score` makes of lines."""
+    """Return the places and IMPs that `homologue score` computes from lines."""
     answer = json.loads(CliRunner().invoke(homologue, ["score", "--json"], input=lines).output)
     return {row["player"]: (row["place"], row["imp"]) for row in answer["standings"]}
 
@@ -233,14 +232,14 @@ def test_exported_plays_are_scored_as_the_event_was(over: Path) -> None:
     assert scored(export("plays", over).stdout) == {one.name: (one.place, one.imp) for one in ranked}
 
 
-def test_plays_under_embargo_are_still_to_come(under_way: Path) -> None:
+def test_plays_under_embargo_are_exported_without_results(under_way: Path) -> None:
     shown = [json.loads(line) for line in export("plays", under_way).stdout.splitlines()]
     assert (len(shown), [line for line in shown if "points" in line]) == (16, [])
     early = [json.loads(line) for line in export("plays", under_way, "--embargoed").stdout.splitlines()]
     assert sum("points" in line for line in early) == 12
 
 
-def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(declared: Path, under_way: Path) -> None:
+def test_the_archive_has_every_export_and_reports_only_when_they_are_final(declared: Path, under_way: Path) -> None:
     listed = []
     for folder in (declared, under_way):
         done = export("all", folder)
@@ -256,7 +255,7 @@ def test_everything_comes_in_one_archive_and_the_ema_report_when_it_is_final(dec
     ]
 
 
-def test_a_whole_event_goes_out_and_comes_back_by_command(over: Path, tmp_path: Path) -> None:
+def test_a_whole_event_can_be_exported_and_imported(over: Path, tmp_path: Path) -> None:
     path, folder = tmp_path / "cup.json", tmp_path / "again"
     assert export("json", over, "--whole", "--output", path).exit_code == 0
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -274,7 +273,7 @@ def test_an_import_reports_the_number_of_messages_in_the_journal(declared: Path,
 
 
 @pytest.mark.parametrize("which", ["standings", "travellers"])
-def test_pages_to_print_are_written_as_pdf(under_way: Path, tmp_path: Path, which: str) -> None:
+def test_pages_for_printing_are_written_as_pdf(under_way: Path, tmp_path: Path, which: str) -> None:
     path = tmp_path / "x.pdf"
     done = export("pdf", which, under_way, "--language", "zh", "--output", path)
     assert (done.exit_code, path.read_bytes()[:5]) == (0, b"%PDF-")

@@ -1,4 +1,4 @@
-"""`homologue hall`: an event is parted into halls, each with what it needs and no more."""
+"""`homologue hall` splits an event into halls, each with only the files it needs."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def run(*arguments: str | Path) -> str:
     return ran.output
 
 
-def test_each_hall_gets_its_own_tables_the_deals_and_who_it_is_at_the_centre(event: Path, tmp_path: Path) -> None:
+def test_each_hall_gets_its_tables_the_deals_and_its_login_at_the_centre(event: Path, tmp_path: Path) -> None:
     run(
         "split", event, "--to", tmp_path / "halls", "--address", "centre.example.org", "--address", "[2001:db8::1]:2000"
     )
@@ -59,7 +59,7 @@ def test_each_hall_gets_its_own_tables_the_deals_and_who_it_is_at_the_centre(eve
         assert {path.name for path in folder.iterdir() if path.stat().st_mode & 0o077} == set()
 
 
-def test_who_is_planned_in_two_halls_is_named_before_anything_is_written(event: Path, tmp_path: Path) -> None:
+def test_a_player_in_two_halls_is_reported_before_anything_is_written(event: Path, tmp_path: Path) -> None:
     save_event(event, plan(), deals(), registry())
     refused = CliRunner().invoke(homologue, ["hall", "split", str(event), "--to", str(tmp_path / "halls")])
     assert re.search(r"\S+ plays in two halls: (Paris and Osaka|Osaka and Paris)", refused.output), refused.output
@@ -87,7 +87,7 @@ def test_an_event_whose_players_stay_in_the_halls_of_their_clubs_can_be_split(
     assert {one.name for one in (tmp_path / "halls").iterdir()} == {"club-de-paris", "osaka", "cafe", "hall-4"}
 
 
-def test_without_tls_a_hall_has_a_password_of_its_own(event: Path, tmp_path: Path) -> None:
+def test_without_tls_each_hall_has_its_own_password(event: Path, tmp_path: Path) -> None:
     run("split", event, "--to", tmp_path, "--address", "10.0.0.1", "--only", "paris", "--plain")
     centre = read_centre(tmp_path / "paris")
     assert centre is not None
@@ -104,7 +104,7 @@ def name_nodes(event: Path, to: Path) -> None:
     run("nodes", event, "--to", to, *(part for host in THREE for part in ("--address", host)))
 
 
-def test_a_machine_with_a_node_alone_gets_no_deal_and_no_key_that_signs(event: Path, tmp_path: Path) -> None:
+def test_a_machine_for_a_node_only_gets_neither_deals_nor_signing_keys(event: Path, tmp_path: Path) -> None:
     name_nodes(event, tmp_path / "nodes")
     nodes = read_nodes(event)
     assert nodes is not None
@@ -119,7 +119,7 @@ def test_a_machine_with_a_node_alone_gets_no_deal_and_no_key_that_signs(event: P
         assert make_node(folder, 2, "127.0.0.1", Certificates.of_event(folder)).port == 1883
 
 
-def test_halls_find_the_nodes_that_were_named_and_these_keep_their_certificate(event: Path, tmp_path: Path) -> None:
+def test_halls_get_the_addresses_of_the_nodes_which_keep_their_certificate(event: Path, tmp_path: Path) -> None:
     name_nodes(event, tmp_path / "nodes")
     before = (event / "tls" / "node.pem").read_bytes()
     name_nodes(event, tmp_path / "nodes")
@@ -144,22 +144,20 @@ def test_halls_find_the_nodes_that_were_named_and_these_keep_their_certificate(e
         ("centre", "{}", "--node", "4"),
     ],
 )
-def test_nodes_that_are_too_few_or_not_named_or_without_certificates_are_refused(
-    event: Path, command: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_wrong_nodes_are_refused(event: Path, command: tuple[str, ...], tmp_path: Path) -> None:
     if command[-1] in {"--plain", "4"}:
         name_nodes(event, tmp_path / "nodes")
     ran = CliRunner().invoke(homologue, [one.format(event) for one in command])
     assert (ran.exit_code, "[nodes_wrong]" in ran.output) == (1, True), ran.output
 
 
-def test_who_does_not_say_which_node_a_machine_is_learns_that(event: Path, tmp_path: Path) -> None:
+def test_a_centre_with_nodes_needs_the_node_option(event: Path, tmp_path: Path) -> None:
     name_nodes(event, tmp_path / "nodes")
     ran = CliRunner().invoke(homologue, ["centre", str(event)])
-    assert (ran.exit_code, "--node says which" in ran.output) == (2, True), ran.output
+    assert (ran.exit_code, "--node is missing" in ran.output) == (2, True), ran.output
 
 
-def test_a_hall_is_revoked_listed_so_and_admitted_again(event: Path) -> None:
+def test_a_hall_can_be_revoked_and_admitted_again(event: Path) -> None:
     run("revoke", event, "osaka")
     assert [one.revoked for one in read_halls(event)] == [False, True]
     assert "REVOKED" in run("list", event).splitlines()[1]
@@ -168,9 +166,7 @@ def test_a_hall_is_revoked_listed_so_and_admitted_again(event: Path) -> None:
     assert [(one["hall"], one["revoked"]) for one in listed] == [("paris", False), ("osaka", False)]
 
 
-def test_who_revokes_a_hall_of_a_centre_on_three_machines_learns_where_else_to_do_it(
-    event: Path, tmp_path: Path
-) -> None:
+def test_revoking_a_hall_of_three_nodes_lists_the_machines_where_to_repeat_it(event: Path, tmp_path: Path) -> None:
     assert "each machine" not in run("revoke", event, "osaka")
     name_nodes(event, tmp_path / "nodes")
     assert f"each machine of the centre: {', '.join(THREE)}" in run("admit", event, "osaka")
@@ -186,14 +182,14 @@ def test_who_revokes_a_hall_of_a_centre_on_three_machines_learns_where_else_to_d
         (("centre", "{}"), "no_halls"),
     ],
 )
-def test_what_is_no_hall_is_refused(event: Path, command: tuple[str, ...], code: str) -> None:
+def test_an_unknown_hall_is_refused(event: Path, command: tuple[str, ...], code: str) -> None:
     if code == "no_halls":
         (event / "halls.toml").unlink()
     ran = CliRunner().invoke(homologue, [one.format(event) for one in command])
     assert (ran.exit_code, f"[{code}]" in ran.output) == (1, True), ran.output
 
 
-def test_the_centre_gives_no_certificates_to_tables_of_halls(event: Path) -> None:
+def test_the_centre_issues_no_certificates_for_tables_of_halls(event: Path) -> None:
     write_devices(event, [ListedDevice(1, SigningKey.new().public)])
     made = certificates_of(event, ["centre.example.org"], plain=False)
     assert made is not None

@@ -1,4 +1,4 @@
-"""What arbiters are told of the nodes of a centre's broker on other machines."""
+"""Alerts about the nodes of a centre's broker on other machines."""
 
 from broker.cli.halls import node_concern
 from broker.i18n import languages
@@ -7,7 +7,7 @@ from broker.web.i18n import translators
 from tests.broker.web.tables.test_alerts import told
 
 
-def test_the_desk_names_a_node_that_is_away_and_one_that_is_back_in_each_language() -> None:
+def test_a_lost_and_a_returned_node_are_reported_in_each_language() -> None:
     said = set()
     for there in (False, True):
         concern = node_concern(2, "10.0.0.6:1883", there=there)

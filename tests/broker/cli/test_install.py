@@ -1,4 +1,4 @@
-"""`homologue install` on folders that stand for a machine's root."""
+"""`homologue install` on folders in place of a machine's root."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ EVERYTHING = ("--hostname", "table-3", "--scorer", "scorer.local", "--locked")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A Pi's root, as far as it is asked for."""
+    """The root of a Raspberry Pi, as far as the command needs it."""
     for name, text in {
         "boot/firmware/config.txt": "[pi4]\narm_boost=1\n",
         "etc/hosts": "127.0.0.1\tlocalhost\n127.0.1.1\traspberrypi\n",
@@ -32,7 +32,7 @@ def run(root: Path, role: str, *options: str) -> Result:
 
 
 def content(root: Path) -> dict[str, str]:
-    """Return every file and link, with what it holds."""
+    """Return the content of every file and the target of every link."""
     return {
         str(path.relative_to(root)): str(path.readlink()) if path.is_symlink() else path.read_text(encoding="utf-8")
         for path in sorted(root.rglob("*"))
@@ -40,7 +40,7 @@ def content(root: Path) -> dict[str, str]:
     }
 
 
-def test_a_table_starts_its_kiosk_with_a_configuration_that_can_be_read(root: Path) -> None:
+def test_a_table_starts_its_kiosk_with_a_valid_configuration(root: Path) -> None:
     run(root, "table")
     assert (root / "etc/systemd/system/multi-user.target.wants" / INSTANCE).is_symlink()
     own = unpaired_settings(root / "etc/homologue/table.toml")
@@ -50,7 +50,7 @@ def test_a_table_starts_its_kiosk_with_a_configuration_that_can_be_read(root: Pa
 
 
 @pytest.mark.parametrize("role", ["table", "scorer"])
-def test_run_twice_it_changes_nothing(root: Path, role: str) -> None:
+def test_a_second_install_changes_nothing(root: Path, role: str) -> None:
     options = EVERYTHING if role == "table" else ("--hostname", "scorer")
     run(root, role, *options)
     once = content(root)
@@ -66,7 +66,7 @@ def test_a_dry_run_shows_what_would_be_done_and_does_nothing(root: Path, role: s
     assert run(root, role).output == shown != "Nothing to do.\n"
 
 
-def test_a_configuration_that_is_there_is_left(root: Path) -> None:
+def test_an_existing_configuration_is_kept(root: Path) -> None:
     own = root / "etc/homologue/table.toml"
     own.parent.mkdir()
     own.write_text("event = 'mine'\n", encoding="utf-8")
@@ -74,13 +74,13 @@ def test_a_configuration_that_is_there_is_left(root: Path) -> None:
     assert own.read_text(encoding="utf-8") == "event = 'mine'\n"
 
 
-def test_the_boards_light_is_dark_and_what_else_stands_there_stays(root: Path) -> None:
+def test_the_boards_lights_are_turned_off_and_other_settings_stay(root: Path) -> None:
     run(root, "table")
     lines = (root / "boot/firmware/config.txt").read_text(encoding="utf-8").splitlines()
     assert lines == ["[pi4]", "arm_boost=1", "", "[all]", LIGHTS]
 
 
-def test_a_machine_gets_its_name_and_its_time(root: Path) -> None:
+def test_a_machine_gets_its_host_name_and_time_server(root: Path) -> None:
     run(root, "table", *EVERYTHING)
     found = content(root)
     assert found["etc/hostname"] == "table-3\n"
@@ -88,14 +88,14 @@ def test_a_machine_gets_its_name_and_its_time(root: Path) -> None:
     assert found["etc/chrony/conf.d/homologue.conf"] == "server scorer.local iburst prefer\n"
 
 
-def test_consoles_are_shut_only_where_that_was_asked_for(root: Path) -> None:
+def test_consoles_are_masked_only_on_request(root: Path) -> None:
     run(root, "table")
     assert [unit for unit in CONSOLES if (root / "etc/systemd/system" / unit).is_symlink()] == []
     run(root, "table", "--locked")
     assert [(root / "etc/systemd/system" / unit).readlink() for unit in CONSOLES] == [Path("/dev/null")] * len(CONSOLES)
 
 
-def test_uninstall_takes_away_what_was_laid_out_and_leaves_data(root: Path) -> None:
+def test_uninstall_removes_what_was_installed_and_keeps_data(root: Path) -> None:
     before = content(root)
     run(root, "table", "--locked", "--scorer", "scorer.local")
     gone = CliRunner().invoke(homologue, ["uninstall", "table", "--root", str(root)])
@@ -107,14 +107,14 @@ def test_uninstall_takes_away_what_was_laid_out_and_leaves_data(root: Path) -> N
     assert after["var/lib/homologue-kiosk/table.sqlite"] == "the journal"
 
 
-def test_uninstall_again_has_nothing_to_do(root: Path) -> None:
+def test_a_second_uninstall_has_nothing_to_do(root: Path) -> None:
     run(root, "table")
     command = ["uninstall", "table", "--root", str(root)]
     first, again = CliRunner().invoke(homologue, command), CliRunner().invoke(homologue, command)
     assert (first.exit_code, again.exit_code, again.output) == (0, 0, "Nothing to do.\n")
 
 
-def test_what_the_scorer_needs_too_stays_when_a_table_goes(root: Path) -> None:
+def test_uninstalling_a_table_keeps_what_the_scorer_needs(root: Path) -> None:
     run(root, "scorer")
     alone = content(root)
     run(root, "table")
@@ -124,7 +124,7 @@ def test_what_the_scorer_needs_too_stays_when_a_table_goes(root: Path) -> None:
     }
 
 
-def test_a_card_that_is_not_written_needs_debians_overlay(root: Path) -> None:
+def test_a_read_only_card_needs_debians_overlay(root: Path) -> None:
     refused = CliRunner().invoke(homologue, ["install", "table", "--root", str(root), "--read-only"])
     assert (refused.exit_code, "apt install overlayroot" in refused.output) == (1, True)
     (root / "etc/overlayroot.conf").write_text("", encoding="utf-8")
@@ -136,7 +136,7 @@ def test_a_card_that_is_not_written_needs_debians_overlay(root: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [("table", "--hostname", "Table 3"), ("scorer", "--locked")])
-def test_what_cannot_be_is_refused_before_anything_is_done(root: Path, options: tuple[str, ...]) -> None:
+def test_invalid_options_are_refused_before_anything_is_done(root: Path, options: tuple[str, ...]) -> None:
     before = content(root)
     assert CliRunner().invoke(homologue, ["install", *options, "--root", str(root)]).exit_code == 2
     assert content(root) == before

@@ -1,4 +1,4 @@
-"""The installed command, as a child process: what scripts start."""
+"""The installed command, run as a child process as scripts do."""
 
 import json
 import os
@@ -17,11 +17,10 @@ PLAIN: Final = {name: value for name, value in os.environ.items() if not name.st
 
 
 def run(*arguments: str, said: bytes = b"", **settings: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command with bytes on standard input."""
     return subprocess.run([HOMOLOGUE, *arguments], input=said, capture_output=True, check=False, env=PLAIN | settings)
 
 
-def test_points_answers_each_line_and_ends_well() -> None:
+def test_points_answers_each_line_and_succeeds() -> None:
     said = b'{"win": "discard", "winners": {"east": 18}, "discarder": "north"}\n?\n{"win": "draw"}\n'
     done = run("points", "--json", said=said)
     first, second, third = done.stdout.splitlines()
@@ -42,7 +41,7 @@ def test_score_answers_once() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"travellers":[],"standings":[]}\n', b"")
 
 
-def test_an_answer_comes_before_the_next_question_is_asked() -> None:
+def test_each_question_is_answered_before_the_next_one() -> None:
     with subprocess.Popen([HOMOLOGUE, "imp", "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -55,7 +54,7 @@ def test_an_answer_comes_before_the_next_question_is_asked() -> None:
 
 
 def closed(command: str, redirection: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with a stream closed or broken, which only a shell can do simply."""
+    """Run a command with a standard stream closed or broken, which is simplest in a shell."""
     line = f'echo \'{{"win": "draw"}}\' | "$0" {command} --json {redirection}'
     return subprocess.run(["sh", "-c", line, HOMOLOGUE], capture_output=True, check=False, env=PLAIN)
 
@@ -69,14 +68,14 @@ def closed(command: str, redirection: str) -> subprocess.CompletedProcess[bytes]
     ],
     ids=["no input", "no output", "disk full"],
 )
-def test_a_stream_that_cannot_be_used_is_a_failure_in_one_sentence(redirection: str, said: bytes) -> None:
+def test_an_unusable_standard_stream_is_reported_in_one_sentence(redirection: str, said: bytes) -> None:
     done = closed("points", redirection)
     assert done.returncode != 0
     assert done.stderr.startswith(said)
     assert b"Traceback" not in done.stderr
 
 
-def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(tmp_path: Path) -> None:
     questions = tmp_path / "questions"
     questions.write_text('{"win": "draw"}\n' * 20_000)
     line = '("$0" points --json <"$1"; echo ended with $? >&2) | head -n 1'

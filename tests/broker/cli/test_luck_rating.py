@@ -1,4 +1,4 @@
-"""`homologue event rating` takes events together that players link, and says what luck leaves open."""
+"""`homologue event rating` rates the players of several linked events, with the uncertainty due to luck."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return event_folder(tmp_path_factory.mktemp("autumn") / "cup")
 
 
-def test_one_event_is_rated_as_luck_and_strength_has_it(event: Path) -> None:
+def test_the_rating_of_one_event_is_that_of_luck_and_strength(event: Path) -> None:
     told = json.loads(asked(event, "--json").stdout)
     found = event_strength(open_part(open_stored_event(event).state.snapshot()).ledger)
     assert found is not None
@@ -39,21 +39,21 @@ def test_one_event_is_rated_as_luck_and_strength_has_it(event: Path) -> None:
     assert estimates == sorted(estimates, reverse=True)
 
 
-def test_a_document_of_an_event_is_read_as_its_folder(event: Path, tmp_path: Path) -> None:
+def test_an_exported_event_is_rated_like_its_folder(event: Path, tmp_path: Path) -> None:
     document = tmp_path / "event.json"
     made = CliRunner().invoke(homologue, ["export", "json", str(event), "--whole", "--output", str(document)])
     assert made.exit_code == 0, made.output
     assert asked(document, "--json").stdout == asked(event, "--json").stdout
 
 
-def test_for_people_it_has_a_line_each(event: Path) -> None:
+def test_the_form_for_people_has_a_line_for_each_player(event: Path) -> None:
     lines = asked(event).stdout.splitlines()
     assert lines[0] == "1 event, 15 plays of 4 deals"
     assert len(lines) == 3 + 16
 
 
 @pytest.mark.parametrize("language", languages())
-def test_for_a_club_it_is_a_page_with_an_interval_for_everybody(event: Path, tmp_path: Path, language: str) -> None:
+def test_the_page_for_clubs_has_an_interval_for_every_player(event: Path, tmp_path: Path, language: str) -> None:
     page = tmp_path / "rating.html"
     assert asked(event, "--page", page, "--language", language).exit_code == 0
     text = page.read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def test_an_event_named_twice_is_refused(event: Path) -> None:
     assert codes(asked(event, event).stderr) == ["event_twice"]
 
 
-def test_namesakes_in_one_event_are_refused(tmp_path: Path) -> None:
+def test_an_event_with_two_players_of_the_same_name_is_refused(tmp_path: Path) -> None:
     players = plan().players
     for number, (one, other) in enumerate([("player  7", "Player 7"), ("Jos\u00e9", "Jose\u0301")]):
         named = (replace(players[0], name=one), replace(players[1], name=other), *players[2:])
@@ -75,5 +75,5 @@ def test_namesakes_in_one_event_are_refused(tmp_path: Path) -> None:
         assert codes(asked(folder).stderr) == ["same_name"]
 
 
-def test_nothing_is_told_where_nothing_was_played(tmp_path: Path) -> None:
+def test_an_event_without_plays_is_refused(tmp_path: Path) -> None:
     assert codes(asked(event_folder(tmp_path / "cup", ())).stderr) == ["too_few_plays"]

@@ -1,3 +1,5 @@
+"""Every command has a man page, and shells complete commands."""
+
 import shutil
 import subprocess
 from pathlib import Path
@@ -36,7 +38,7 @@ def test_a_page_has_name_synopsis_options_and_examples(pages: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-def test_groff_has_nothing_to_say_of_any_page(pages: Path) -> None:
+def test_groff_has_no_warnings_about_any_page(pages: Path) -> None:
     said = subprocess.run(
         ["groff", "-man", "-ww", "-z", "-K", "utf8", *map(str, sorted(pages.iterdir()))],
         capture_output=True,
@@ -47,7 +49,7 @@ def test_groff_has_nothing_to_say_of_any_page(pages: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
-def test_what_a_shell_needs_to_complete_commands_is_printed(shell: str) -> None:
+def test_the_completion_script_of_each_shell_is_printed(shell: str) -> None:
     said = CliRunner().invoke(homologue, ["completion", shell])
     assert (said.exit_code, "_HOMOLOGUE_COMPLETE" in said.stdout) == (0, True)
 

@@ -1,4 +1,4 @@
-"""What an organiser mistakes, and how a machine is set up: commands say what to do, and leave folders as they were."""
+"""An organiser's mistakes: commands say what to do and leave folders unchanged, whatever the machine's locale."""
 
 import json
 import os
@@ -34,11 +34,11 @@ MAKING: Final = (
     "certs new FOLDER",
     "upgrade take BUNDLE FOLDER",
 )
-"""Commands that make files in an event's folder."""
+"""Commands that create files in an event's folder."""
 
 
 @pytest.mark.parametrize("said", MAKING)
-def test_nothing_is_made_in_a_folder_that_was_named_by_mistake(tmp_path: Path, said: str) -> None:
+def test_nothing_is_created_in_a_folder_that_is_not_an_event(tmp_path: Path, said: str) -> None:
     (folder := tmp_path / "holidays").mkdir()
     (bundle := tmp_path / "homologue.upgrade").touch()
     words = {"FOLDER": str(folder), "BUNDLE": str(bundle)}
@@ -49,14 +49,14 @@ def test_nothing_is_made_in_a_folder_that_was_named_by_mistake(tmp_path: Path, s
 
 
 def run(encoding: str, *words: object) -> bytes:
-    """Run a command that must end well where the locale has this encoding; return what it prints."""
+    """Run a command that must succeed with this encoding for its output; return what it prints."""
     environment = os.environ | {"PYTHONIOENCODING": encoding}
     return subprocess.run([HOMOLOGUE, *map(str, words)], capture_output=True, env=environment, check=True).stdout
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "gbk"])
-def test_a_name_for_which_the_locale_has_no_letters_ends_no_command(tmp_path: Path, encoding: str) -> None:
-    """In a French or a Chinese locale somebody from elsewhere is listed; JSON has all names as they are."""
+def test_a_name_that_the_locale_cannot_encode_is_escaped(tmp_path: Path, encoding: str) -> None:
+    """A French or Chinese locale cannot encode every foreign name; JSON has all names unchanged."""
     first, *others = plan().players
     folder = event_folder(tmp_path / "cup", of=replace(plan(), players=(replace(first, name="Łukasz אורי"), *others)))
     lines = run(encoding, "event", "checkin", folder).decode(encoding).splitlines()
@@ -64,18 +64,18 @@ def test_a_name_for_which_the_locale_has_no_letters_ends_no_command(tmp_path: Pa
     assert json.loads(run(encoding, "event", "checkin", folder, "--json").splitlines()[0])["name"] == "Łukasz אורי"
 
 
-def test_a_file_whose_name_is_no_utf_8_is_named_in_json() -> None:
+def test_a_file_name_that_is_not_utf_8_is_reported_in_json() -> None:
     (told,) = ask_bytes("imp", b'{"difference": 8}', options=("--profile", os.fsdecode(b"caf\xe9.toml")))
     assert (told["error"]["code"], "caf\udce9.toml" in told["error"]["message"]) == ("bad_profile", True)
 
 
-def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_under_the_given_name(tmp_path: Path) -> None:
     asked = ["riichi", "table", "--output", str(tmp_path / "missing" / "points.pdf")]
     told = CliRunner().invoke(homologue, asked)
     assert told.stderr == f"homologue: {asked[-1]}: No such file or directory [file_missing]\n"
 
 
-def test_a_file_that_is_no_certificate_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_certificate_is_reported_by_name(tmp_path: Path) -> None:
     (authority := tmp_path / "ca.crt").write_text("name\n")
     with pytest.raises(OSError, match="certificate") as refused:
         Link(Address("127.0.0.1", 1, "scorer", "", authority), "scorer", [], lambda _: None)
@@ -88,11 +88,11 @@ OVER: Final = (
     "doctor hall http://127.0.0.1:1 --token-file FILE --bundle FILE",
     "deal draw words --output FILE",
 )
-"""Commands that write a file, over an older one of theirs too."""
+"""Commands that write a file and may overwrite an older one of the same kind."""
 
 
 @pytest.mark.parametrize("said", OVER)
-def test_a_list_is_not_lost_where_a_file_is_named_by_mistake(tmp_path: Path, said: str) -> None:
+def test_an_output_never_overwrites_a_file_of_another_kind(tmp_path: Path, said: str) -> None:
     (listed := tmp_path / "players.csv").write_text("name\n")
     told = CliRunner().invoke(
         homologue, said.replace("FILE", str(listed)).split(), input='{"event":{"type":"game_end"}}'
@@ -101,7 +101,7 @@ def test_a_list_is_not_lost_where_a_file_is_named_by_mistake(tmp_path: Path, sai
     assert listed.read_text() == "name\n"
 
 
-def test_words_whose_hash_was_handed_in_are_not_lost(tmp_path: Path) -> None:
+def test_secret_words_are_not_overwritten(tmp_path: Path) -> None:
     words = ["deal", "draw", "words", "--output", str(tmp_path / "words.pdf")]
     assert CliRunner().invoke(homologue, words).exit_code == 0
     page = (tmp_path / "words.pdf").read_bytes()
@@ -128,15 +128,15 @@ BREAKING: Final = {
     "event import ../cup.json .": (document, "write_plan"),
     "store restore ../stick .": (backup, "_sync_names"),
 }
-"""Commands that make an event, and the step at which each is broken off."""
+"""Commands that create an event, and the step at which each is interrupted."""
 
 
 @pytest.mark.parametrize("said", BREAKING)
 @pytest.mark.parametrize("there", [True, False])
-def test_what_was_broken_off_can_be_done_again(
+def test_an_interrupted_command_can_be_run_again(
     saved: Path, monkeypatch: pytest.MonkeyPatch, said: str, *, there: bool
 ) -> None:
-    """Ctrl-C in the middle leaves an empty folder as it was, the one in which somebody stands too, and no new one."""
+    """Ctrl-C leaves an empty folder empty, even the current one, and leaves no new folder."""
     (folder := saved / "here").mkdir()
     monkeypatch.chdir(folder)
     words = [("." if there else "new") if word == "." else word for word in said.split()]

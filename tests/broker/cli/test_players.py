@@ -1,4 +1,4 @@
-"""Who is here and who plays, by command, while no scorer runs."""
+"""Check-in, changes of players, stages and the final declaration by command, while no scorer runs."""
 
 import json
 from contextlib import closing
@@ -20,12 +20,12 @@ from tests.broker.scorer.test_riichi_sessions import PLAN as RIICHI_EVENING
 
 
 def told(*arguments: str) -> list[dict[str, Any]]:
-    """Run a command; return what it says to programs."""
+    """Run a command with --json; return its lines."""
     answer = CliRunner().invoke(homologue, ["event", *arguments, "--json"], catch_exceptions=False)
     return [json.loads(line) for line in answer.stdout.splitlines()]
 
 
-def test_a_player_is_checked_in_by_name_and_it_is_there_the_next_time(tmp_path: Path) -> None:
+def test_a_check_in_by_name_is_stored(tmp_path: Path) -> None:
     folder = str(event_folder(tmp_path / "cup", until_round(1)))
     assert told("checkin", folder, "PLAYER 16") == [{"player": "p16", "name": "Player 16", "present": True}]
     told("checkin", folder, "p02", "--absent")
@@ -37,7 +37,7 @@ def test_a_player_is_checked_in_by_name_and_it_is_there_the_next_time(tmp_path: 
     assert dict(open_stored_event(Path(folder)).state.checked_in) == {"p16": True}
 
 
-def test_who_plays_is_changed_and_changed_back(tmp_path: Path) -> None:
+def test_a_change_of_players_can_be_undone(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(1))
     before = open_stored_event(folder).event.plan.plays
     args = ["players", str(folder), "--leaves", "p07", "--enters", "Ada Lovelace", "--yes", "--reason", "late"]
@@ -49,12 +49,12 @@ def test_who_plays_is_changed_and_changed_back(tmp_path: Path) -> None:
     assert open_stored_event(folder).event.plan.plays == before
 
 
-def test_a_name_that_is_part_of_others_is_that_player(tmp_path: Path) -> None:
+def test_a_full_name_finds_its_player_even_if_others_contain_it(tmp_path: Path) -> None:
     folder = str(event_folder(tmp_path / "cup", until_round(1)))
     assert [one["player"] for one in told("checkin", folder, "player 1")] == ["p01"]
 
 
-def test_a_change_that_is_asked_for_twice_is_made_once(tmp_path: Path) -> None:
+def test_repeating_a_change_of_players_is_refused(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(1))
     asked = ("players", str(folder), "--yes", "--reason", "ill")
     for change in (("--leaves", "p07"), ("--replaces", "p08", "Ada Lovelace"), ("--returns", "p07")):
@@ -65,7 +65,7 @@ def test_a_change_that_is_asked_for_twice_is_made_once(tmp_path: Path) -> None:
         assert (again.version, [*again.players]) == (now.version, [*now.players])
 
 
-def test_what_is_refused_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_refusal_is_one_sentence(tmp_path: Path) -> None:
     folder = str(event_folder(tmp_path / "cup", until_round(1)))
     answer = CliRunner().invoke(homologue, ["event", "final", folder, "--reason", "over"])
     assert answer.stderr.splitlines()[-1] == ("homologue: something is still open: the list says what [still_open]")
@@ -73,7 +73,7 @@ def test_what_is_refused_is_said_in_a_sentence(tmp_path: Path) -> None:
         assert CliRunner().invoke(homologue, ["event", *words]).exit_code == 2
 
 
-def test_before_a_scorer_was_started_the_list_of_players_is_changed_instead(tmp_path: Path) -> None:
+def test_check_in_is_refused_before_the_scorer_was_first_started(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", until_round(1))
     for path in folder.glob("scorer.sqlite*"):
         path.unlink()
@@ -81,7 +81,7 @@ def test_before_a_scorer_was_started_the_list_of_players_is_changed_instead(tmp_
     assert answer[0]["error"]["code"] == "event_not_started"
 
 
-def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tmp_path: Path) -> None:
+def test_the_next_stage_is_seated_and_the_results_declared_final_when_nothing_is_open(tmp_path: Path) -> None:
     said: dict[int, int] = {}
     messages = play_rounds(staged_event(), [1, 2], Random(2), said)
     folder = event_folder(tmp_path / "cup", messages, staged_plan())
@@ -107,7 +107,7 @@ def test_the_next_stage_is_seated_and_the_final_declared_once_nothing_is_open(tm
     assert told("final", str(folder), "--undo", "--reason", "a mistake")[0]["final"] is False
 
 
-def test_riichi_sessions_that_were_not_played_are_named_before_anything_is_final(tmp_path: Path) -> None:
+def test_unplayed_riichi_sessions_keep_results_from_being_final(tmp_path: Path) -> None:
     folder = event_folder(tmp_path / "cup", [], RIICHI_EVENING)
     early = CliRunner().invoke(homologue, ["event", "final", str(folder), "--reason", "over"])
     assert ("open: sessions: table 9, round 1\n" in early.stderr, early.exit_code) == (True, 1)

@@ -1,4 +1,4 @@
-"""`homologue rules profile`: what ships is listed, mistakes in a user's are named, and other commands use it."""
+"""`homologue rules profile` lists, shows and checks profiles; other commands use them."""
 
 import json
 from pathlib import Path
@@ -28,11 +28,11 @@ def club(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     return path
 
 
-def test_all_that_ship_are_listed() -> None:
+def test_all_shipped_profiles_are_listed() -> None:
     assert [line.split()[0] for line in run("list").output.splitlines()] == [*shipped_mcr(), *profiles.shipped_riichi()]
 
 
-def test_a_riichi_profile_is_shown_with_its_sources_and_as_it_is_written() -> None:
+def test_a_riichi_profile_is_shown_with_its_sources_or_as_its_file() -> None:
     assert (
         "fu.double_wind_pair = 4\n    MONTREAL: 4 fu for a pair of the double wind\n"
         in run("show", "riichi-montreal").output
@@ -48,16 +48,16 @@ def test_every_setting_is_shown_with_its_source(profile_id: str) -> None:
 
 
 @pytest.mark.parametrize("profile_id", shipped_mcr())
-def test_a_profile_is_shown_as_the_file_that_it_is(profile_id: str) -> None:
+def test_a_profile_can_be_shown_as_its_file(profile_id: str) -> None:
     assert run("show", profile_id, "--toml").output == (mcr_folder() / f"{profile_id}.toml").read_text(encoding="utf-8")
 
 
-def test_showing_what_there_is_not_is_a_coded_error() -> None:
+def test_showing_an_unknown_profile_is_an_error() -> None:
     found = run("show", "none")
     assert (found.exit_code, codes(found.stderr)) == (1, ["unknown_profile"])
 
 
-def test_a_right_profile_is_all_right(tmp_path: Path) -> None:
+def test_a_correct_profile_has_no_problems(tmp_path: Path) -> None:
     found = run("check", str(club(tmp_path)))
     assert (found.exit_code, found.output) == (0, "club.toml: all right\n")
 
@@ -67,7 +67,7 @@ WINDOW = "a whole number from 0 to 60000"
 OF_IMP = "gap, method, scale"
 
 
-def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
+def test_every_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
     path = club(
         tmp_path,
         ("[imp.gap]", "[imp.gaps]"),
@@ -99,13 +99,13 @@ def test_every_mistake_is_named_with_its_line(tmp_path: Path) -> None:
         (("[payments.base]", "[payments.base.deeper]"), "payments.base.deeper"),
     ],
 )
-def test_what_makes_no_sense_together_is_named(tmp_path: Path, change: tuple[str, str], where: str) -> None:
+def test_contradictory_settings_are_reported(tmp_path: Path, change: tuple[str, str], where: str) -> None:
     found = run("check", str(club(tmp_path, change)), "--json")
     said = json.loads(found.output)
     assert (found.exit_code, said["ok"], said["problems"][0]["where"]) == (1, False, where)
 
 
-def test_examples_that_do_not_come_out_are_named(tmp_path: Path) -> None:
+def test_failed_examples_are_reported(tmp_path: Path) -> None:
     examples = tmp_path / "examples.toml"
     examples.write_text('[[imps]]\nsource = "ours"\npoints = 9\ndatum = "0"\nimp = 4\n', encoding="utf-8")
     found = run("check", str(club(tmp_path)), "--examples", str(examples))
@@ -117,7 +117,7 @@ def test_examples_that_do_not_come_out_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "written", [b"", b"\xff\xfe", b"x" * 30_000, b"[[["], ids=["empty", "no UTF-8", "huge", "no TOML"]
 )
-def test_rubbish_is_said_to_be_rubbish(tmp_path: Path, written: bytes) -> None:
+def test_a_file_with_rubbish_is_reported(tmp_path: Path, written: bytes) -> None:
     path = tmp_path / "rubbish.toml"
     path.write_bytes(written)
     found = run("check", str(path))
@@ -125,7 +125,7 @@ def test_rubbish_is_said_to_be_rubbish(tmp_path: Path, written: bytes) -> None:
     assert found.output.startswith("rubbish.toml: ")
 
 
-def test_a_setting_without_its_value_is_named_with_the_line_of_its_table(tmp_path: Path) -> None:
+def test_a_setting_without_a_value_is_reported_with_its_line(tmp_path: Path) -> None:
     path = club(tmp_path, ("[imp.gap]\nvalue = ", "[imp.gap]\nvalues = "))
     line = path.read_text(encoding="utf-8").splitlines().index("[imp.gap]") + 1
     assert run("check", str(path)).output.splitlines() == [
@@ -139,41 +139,41 @@ RON: dict[str, Any] = {"type": "ron", "winner": 1, "loser": 2, "han": 4, "fu": 3
 
 @pytest.fixture
 def ours(tmp_path: Path) -> str:
-    """Return a file: Montréal's rules under another id, with kiriage."""
+    """Return a file with Montréal's rules under another id, with kiriage mangan."""
     text = riichi_profile_text("riichi-montreal").replace('"riichi-montreal"', '"our-riichi"', 1)
     path = tmp_path / "ours.toml"
     path.write_text(text.replace("[points.kiriage]\nvalue = false", "[points.kiriage]\nvalue = true"), encoding="utf-8")
     return str(path)
 
 
-def test_a_session_is_settled_by_it_and_a_line_may_name_it_or_another(ours: str) -> None:
+def test_a_session_uses_an_own_profile_unless_a_line_names_another(ours: str) -> None:
     lines = [{"event": RON}, {"event": RON, "rules": "our-riichi"}, {"event": RON, "rules": "montreal"}]
     assert [told["deltas"][1] for told in ask("session", *lines, options=("--rules", ours))] == [8000, 8000, 7700]
 
 
-def test_a_hand_is_scored_alone_and_a_hand_is_counted_by_it(ours: str) -> None:
+def test_a_hand_is_scored_and_valued_by_an_own_profile(ours: str) -> None:
     alone, value = {"event": RON, "alone": True}, {"han": 4, "fu": 30, "dealer": False}
     assert ask("session", alone, options=("--rules", ours))[0]["points"]["south"] == 80
     assert ask("riichi", value, options=("--rules", ours))[0]["payments"]["discarder_pays"] == 8000
 
 
-def test_a_hand_is_refereed_by_it(ours: str) -> None:
+def test_a_hand_is_refereed_by_an_own_profile(ours: str) -> None:
     question = {"rules": "our-riichi", "start": {"dealer": "east"}, "steps": [{"do": "draw", "seat": "east"}]}
     assert ask("referee", question, options=("--rules", ours))[0]["steps"][0]["legal"] is True
     assert ask("referee", question)[0]["error"]["code"] == "unknown_profile"
 
 
-def test_plays_are_compared_and_imps_are_found_by_it(ours: str) -> None:
+def test_imps_are_computed_by_an_own_profile(ours: str) -> None:
     assert ask("imp", {"difference": "80"}, options=("--profile", ours)) == [{"imp": 13}]
 
 
-def test_a_sheet_is_written_by_it(ours: str) -> None:
+def test_a_sheet_is_computed_by_an_own_profile(ours: str) -> None:
     line = '{"event": {"type": "ron", "winner": 1, "loser": 2, "han": 4, "fu": 30}}\n'
     told = CliRunner().invoke(homologue, ["rules", "sheet", "--rules", ours], input=line, catch_exceptions=False)
     assert (told.exit_code, "8000" in told.output) == (0, True)
 
 
-def test_it_is_checked_and_shown_and_every_mistake_in_it_is_named(ours: str) -> None:
+def test_an_own_riichi_profile_is_checked(ours: str) -> None:
     said = CliRunner().invoke(homologue, ["rules", "profile", "check", ours], catch_exceptions=False)
     assert (said.exit_code, said.output) == (0, "ours.toml: all right\n")
     path = Path(ours)
@@ -193,7 +193,7 @@ def test_it_is_checked_and_shown_and_every_mistake_in_it_is_named(ours: str) -> 
     ],
     ids=["a shipped id", "a part", "no TOML", "of no rule book", "deep"],
 )
-def test_what_is_no_riichi_profile_is_refused_by_code(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_riichi_profile_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text, encoding="utf-8")
     assert ask("session", {"event": RON}, options=("--rules", str(path)))[0]["error"]["code"] == "bad_profile"

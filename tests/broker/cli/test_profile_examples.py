@@ -1,4 +1,4 @@
-"""Every profile that ships comes out as its published examples say."""
+"""Every shipped profile gives the results of its published examples."""
 
 import pytest
 
@@ -12,18 +12,18 @@ def shipped_examples(profile_id: str) -> Examples:
 
 
 @pytest.mark.parametrize("profile_id", profiles())
-def test_a_profile_that_ships_has_examples_and_they_come_out(profile_id: str) -> None:
+def test_every_shipped_profile_has_examples_which_succeed(profile_id: str) -> None:
     examples = shipped_examples(profile_id)
     assert min(len(examples.points), len(examples.imps)) > 0
     assert list(failed_examples(examples, load_mcr(profile_id))) == []
 
 
-def test_the_examples_of_one_profile_are_not_those_of_another() -> None:
+def test_the_examples_of_one_profile_fail_with_another() -> None:
     assert len(list(failed_examples(shipped_examples("oedmc-2020"), load_mcr("mcr")))) == 4
     assert len(list(failed_examples(shipped_examples("zero-sum"), load_mcr("oedmc-2020")))) == 3
 
 
-def test_the_worked_examples_of_mahjongsofts_page_and_its_record_tell_its_profile_from_the_others() -> None:
+def test_only_the_mahjongsoft_profile_passes_all_of_mahjongsofts_examples() -> None:
     examples = shipped_examples("mahjongsoft")
     assert [one.source for one in examples.points] == [
         "the platform's page: HV 9 self-drawn gives +33 and -11",
@@ -35,7 +35,7 @@ def test_the_worked_examples_of_mahjongsofts_page_and_its_record_tell_its_profil
 
 
 @pytest.mark.parametrize("text", ["?", "[[points]]", '[[imps]]\nsource=""\npoints=1\ndatum="x"\nimp=1', "[points]"])
-def test_what_is_no_list_of_examples_is_refused(text: str) -> None:
+def test_a_file_that_is_not_a_list_of_examples_is_refused(text: str) -> None:
     with pytest.raises(RuleError) as refused:
         read_examples(text)
     assert refused.value.code == "bad_examples"

@@ -1,4 +1,4 @@
-"""`homologue publish`: it brings a folder to what is public of an event, once or as it goes on."""
+"""`homologue publish` writes an event's public pages to a folder, once or while the event runs."""
 
 import json
 import shutil
@@ -20,19 +20,18 @@ from tests.refusals import codes
 
 
 def publish(*said: object) -> Result:
-    """Call it."""
     return CliRunner().invoke(homologue, ["publish", *map(str, said)])
 
 
 def append(folder: Path, last: int) -> None:
-    """Let tables tell what they do in a round, while others read."""
+    """Append the messages of a round, while others read the journal."""
     with closing(SqliteJournal(folder / STORE, NAME)) as journal, journal.commit():
         for message in whole_event():
             if message.fact.round == last:
                 journal.append(message, 0)
 
 
-def test_it_is_published_once_and_then_only_what_is_new(tmp_path: Path) -> None:
+def test_after_the_first_time_only_changed_files_are_published(tmp_path: Path) -> None:
     folder, web = event_folder(tmp_path / "cup", until_round(3)), tmp_path / "web"
     told = []
     for comes in (None, None, 4, None):
@@ -52,7 +51,7 @@ def test_before_the_scorer_has_started_the_plan_is_published(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("below", ["", "web", "web/deeper"])
-def test_no_web_server_is_to_show_a_folder_with_secrets(tmp_path: Path, below: str) -> None:
+def test_publishing_inside_the_events_folder_is_refused(tmp_path: Path, below: str) -> None:
     folder = event_folder(tmp_path / "cup")
     before = sorted(folder.rglob("*"))
     refused = publish(folder, "--to", folder / below)
@@ -60,7 +59,7 @@ def test_no_web_server_is_to_show_a_folder_with_secrets(tmp_path: Path, below: s
     assert sorted(folder.rglob("*")) == before
 
 
-def test_an_event_that_cannot_be_read_leaves_what_was_public(tmp_path: Path) -> None:
+def test_an_unreadable_event_leaves_published_files_unchanged(tmp_path: Path) -> None:
     folder, web = event_folder(tmp_path / "cup"), tmp_path / "web"
     publish(folder, "--to", web)
     before = {path: path.read_bytes() for path in web.rglob("*") if path.is_file()}
@@ -71,7 +70,7 @@ def test_an_event_that_cannot_be_read_leaves_what_was_public(tmp_path: Path) -> 
 
 @pytest.fixture
 def watching(tmp_path: Path) -> Iterator[tuple[Path, Path, DemoProcess]]:
-    """An event's folder, a web server's, and the process that brings one to the other."""
+    """An event's folder, a web server's folder, and the process that publishes one to the other."""
     folder, web = event_folder(tmp_path / "cup", until_round(3)), tmp_path / "web"
     process = DemoProcess("publish", ["publish", str(folder), "--to", str(web), "--watch", "--json"], lambda *_: None)
     yield folder, web, process
@@ -79,7 +78,7 @@ def watching(tmp_path: Path) -> Iterator[tuple[Path, Path, DemoProcess]]:
 
 
 @pytest.mark.slow
-def test_what_becomes_public_while_it_watches_is_written(watching: tuple[Path, Path, DemoProcess]) -> None:
+def test_watching_publishes_new_results(watching: tuple[Path, Path, DemoProcess]) -> None:
     folder, web, process = watching
     first = process.wait_for(r'"written": (\d+), "files": \1\b', PATIENCE_S)
     append(folder, 4)
@@ -89,7 +88,7 @@ def test_what_becomes_public_while_it_watches_is_written(watching: tuple[Path, P
 
 
 @pytest.mark.slow
-def test_a_store_that_is_gone_for_a_while_is_said_once_and_takes_nothing_away(
+def test_while_the_store_is_unreadable_published_files_stay_and_publishing_resumes(
     watching: tuple[Path, Path, DemoProcess], tmp_path: Path
 ) -> None:
     folder, web, process = watching

@@ -19,14 +19,14 @@ CLAIM = {**START, "phase": "claim"}
 
 
 def steps(start: Any, *steps: Any, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON
-    """Ask one question and give the answers to its steps."""
+    """Ask one question and return the answers to its steps."""
     (answer,) = ask("referee", {"start": start, "steps": steps}, options=options)
     assert set(answer) == {"steps"}
     told: list[dict[str, Any]] = answer["steps"]
     return told
 
 
-def test_the_answer_to_the_contract_s_example_is_this_line() -> None:
+def test_the_contracts_example_has_this_answer() -> None:
     asked = (
         '{"start": {"walls": {"east": 21, "south": 21, "west": 21, "north": 21}, "turn": "east", "phase": "draw",'
         ' "ltw": false}, "steps": [{"do": "draw", "seat": "east"}]}\n'
@@ -38,7 +38,7 @@ def test_the_answer_to_the_contract_s_example_is_this_line() -> None:
     )
 
 
-def test_a_play_is_told_step_by_step_to_its_end() -> None:
+def test_a_whole_play_is_judged_step_by_step() -> None:
     start = {"walls": seats(1, 1, 0, 3), "turn": "north", "phase": "claim"}
     told = steps(
         start,
@@ -68,17 +68,17 @@ def test_a_play_is_told_step_by_step_to_its_end() -> None:
     ]
 
 
-def test_three_win_on_the_last_discard() -> None:
+def test_three_players_may_win_on_the_last_discard() -> None:
     (told,) = steps({**CLAIM, "ltw": True}, {"do": "hu_on_discard", "seats": ["north", "south", "west"]})
     assert (told["legal"], told["over"], told["situation_fans"]) == (True, "win", ["Last Tile Claim"])
 
 
-def test_ltw_is_told_as_reached_although_the_start_denies_it() -> None:
+def test_last_tile_warning_is_reported_even_if_the_start_denies_it() -> None:
     (told,) = steps({**START, "walls": {**FULL, "south": 0}}, {"do": "draw", "seat": "east"})
     assert told["ltw"] is True
 
 
-def test_a_step_may_say_more_than_is_needed() -> None:
+def test_a_step_may_have_additional_fields() -> None:
     told = steps(CLAIM, {"do": "pung", "seat": "west", "tile": "5m", "at": 12.5}, {"do": "discard", "seat": "west"})
     assert [step["legal"] for step in told] == [True, True]
 
@@ -88,7 +88,7 @@ def test_no_claim_may_name_a_seat(step: dict[str, str]) -> None:
     assert steps(CLAIM, step)[0]["turn"] == "south"
 
 
-def test_one_winner_may_be_named_as_the_seat() -> None:
+def test_a_single_winner_may_be_named_as_the_seat() -> None:
     assert steps(CLAIM, {"do": "hu_on_discard", "seat": "west"})[0]["over"] == "win"
 
 
@@ -112,7 +112,7 @@ def test_one_winner_may_be_named_as_the_seat() -> None:
     ],
     ids=str,
 )
-def test_a_step_that_cannot_be_read_is_not_legal_and_the_next_one_is_judged(step: Any) -> None:  # noqa: ANN401 - any JSON
+def test_a_malformed_step_is_not_legal_and_the_next_is_judged(step: Any) -> None:  # noqa: ANN401 - any JSON
     told = steps(START, step, {"do": "draw", "seat": "east"})
     assert [(one["legal"], one["reason"], one["walls"]["east"]) for one in told] == [
         (False, "malformed", 21),
@@ -139,7 +139,7 @@ def test_a_step_that_cannot_be_read_is_not_legal_and_the_next_one_is_judged(step
     ],
     ids=str,
 )
-def test_without_a_position_to_start_from_the_line_is_an_error_and_the_next_is_answered(
+def test_a_wrong_start_is_an_error_and_the_next_line_is_answered(
     start: Any,  # noqa: ANN401 - any JSON
     refused: str,
 ) -> None:
@@ -150,7 +150,7 @@ def test_without_a_position_to_start_from_the_line_is_an_error_and_the_next_is_a
 @pytest.mark.parametrize(
     "line", ["{", '{"start": ', "[]", '{"steps": []}', '{"start": {"walls": {}}}', '{"steps": 5}', "\x00"]
 )
-def test_what_is_no_question_is_malformed(line: str) -> None:
+def test_a_line_that_is_not_a_question_is_malformed(line: str) -> None:
     bad, good = ask("referee", line, {"start": START, "steps": []})
     assert (code(bad), good) == ("malformed", {"steps": []})
 
@@ -162,7 +162,7 @@ def test_an_unknown_profile_is_an_error_on_each_line() -> None:
 
 
 @pytest.mark.parametrize("profile", ["oedmc-2020", "mcr"])
-def test_all_may_declare_also_where_the_nearest_wins(profile: str) -> None:
+def test_several_may_declare_even_if_only_the_nearest_wins(profile: str) -> None:
     two = {"do": "hu_on_discard", "seats": ["south", "west"]}
     (step,) = steps(CLAIM, two, options=("--profile", profile))
     assert (step["reason"], step["over"]) == (None, "win")
@@ -172,7 +172,7 @@ def test_all_may_declare_also_where_the_nearest_wins(profile: str) -> None:
     ("named", "reason"),
     [(["south", "east"], "discarder_wins"), (["south", "south"], "winner_twice"), ([], "winner_missing")],
 )
-def test_where_the_nearest_wins_a_wrong_seat_among_several_is_still_wrong(named: list[str], reason: str) -> None:
+def test_a_wrong_seat_among_several_winners_is_illegal_even_if_the_nearest_wins(named: list[str], reason: str) -> None:
     (step,) = steps(CLAIM, {"do": "hu_on_discard", "seats": named}, options=("--profile", "mcr"))
     assert (step["reason"], step["over"]) == (reason, None)
 
@@ -191,7 +191,7 @@ POSITION = st.fixed_dictionaries(
 
 
 @given(POSITION, st.lists(STEP, max_size=40))
-def test_an_illegal_step_is_told_with_a_reason_and_the_state_as_it_was(start: Any, tried: list[Any]) -> None:  # noqa: ANN401 - any JSON
+def test_an_illegal_step_has_a_reason_and_changes_nothing(start: Any, tried: list[Any]) -> None:  # noqa: ANN401 - any JSON
     told = steps(start, *tried)
     state = {"walls": start["walls"], "turn": start["turn"], "over": None}
     for step in told:

@@ -1,4 +1,4 @@
-"""The riichi half of `homologue referee --json`, and `homologue rules furiten --json`."""
+"""`homologue referee --json` with riichi rules, and `homologue rules furiten --json`."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ PON = {"kind": "pon", "tiles": ["1m"] * 3}
 
 
 def steps(start: Any, *steps: Any, rules: str = "montreal") -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON
-    """Ask one question and give the answers to its steps."""
+    """Ask one question and return the answers to its steps."""
     (answer,) = ask("referee", {"rules": rules, "start": start, "steps": steps})
     told: list[dict[str, Any]] = answer["steps"]
     return told
 
 
-def test_a_step_is_told_with_where_the_hand_stands_after_it() -> None:
+def test_a_step_is_answered_with_the_state_after_it() -> None:
     (drawn,) = steps({"dealer": "east"}, TURN[0])
     assert drawn == {
         "legal": True,
@@ -34,7 +34,7 @@ def test_a_step_is_told_with_where_the_hand_stands_after_it() -> None:
     }
 
 
-def test_calls_on_one_tile_come_to_one_action_and_the_refused_are_told() -> None:
+def test_of_several_calls_on_a_tile_one_succeeds_and_the_others_are_refused() -> None:
     calls = [
         {"do": "chii", "seat": "south", "tiles": ["1m", "2m"], "ms": 100},
         {"do": "pon", "seat": "west", "ms": 450},
@@ -45,7 +45,7 @@ def test_calls_on_one_tile_come_to_one_action_and_the_refused_are_told() -> None
     assert called["refused"] == {"south": "other_call", "north": "too_late"}
 
 
-def test_a_call_that_is_not_legal_by_itself_claims_nothing() -> None:
+def test_calls_that_are_illegal_by_themselves_are_refused() -> None:
     calls = [{"do": "chii", "seat": "west", "tiles": ["1m", "2m"]}, {"do": "pon", "seat": "east"}]
     *_, called = steps({}, *TURN, {"calls": calls})
     assert (called["turn"], called["phase"]) == ("south", "draw")
@@ -82,7 +82,7 @@ def test_a_hand_may_start_in_the_middle_with_tiles_melds_discards_and_points() -
     assert (declared["riichi"], won["over"], won["situation"]) == (["north"], "win", {"south": []})
 
 
-def test_an_exhaustive_draw_tells_whose_discards_are_fantastic() -> None:
+def test_an_exhaustive_draw_names_the_seats_with_nagashi_mangan() -> None:
     start = {"live": 0, "phase": "claim", "discards": [{"seat": "south", "tile": "2p"}, {"seat": "east", "tile": "1z"}]}
     (over,) = steps(start, {"do": "no_call"})
     assert (over["over"], over["nagashi"]) == ("exhaustive_draw", ["east"])
@@ -107,20 +107,20 @@ def test_an_exhaustive_draw_tells_whose_discards_are_fantastic() -> None:
     ],
     ids=lambda part: repr(part)[:60],
 )
-def test_without_a_start_the_line_is_an_error_and_the_next_is_answered(start: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
+def test_a_wrong_start_is_an_error_and_the_next_line_is_answered(start: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
     question = {"rules": "montreal", "start": {}, "steps": []}
     bad, good = ask("referee", question | {"start": start}, question)
     assert (code(bad), good) == (expected, {"steps": []})
 
 
-def test_rules_that_there_are_not_are_an_error() -> None:
+def test_unknown_rules_are_an_error() -> None:
     assert code(ask("referee", {"rules": "mcr", "start": {}, "steps": []})[0]) == "unknown_profile"
 
 
 HAND = ["1m", "2m", "3m", "4p", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "5z", "5z"]
 
 
-def test_a_player_in_riichi_who_let_a_tile_pass_may_not_ron() -> None:
+def test_a_player_in_riichi_who_let_a_winning_tile_pass_may_not_ron() -> None:
     seen = [
         {"player": 0, "tile": "9p"},
         {"player": 1, "tile": "3z", "riichi": True},
@@ -131,7 +131,7 @@ def test_a_player_in_riichi_who_let_a_tile_pass_may_not_ron() -> None:
     assert ask("furiten", asked) == [{"may_ron": False, "furiten": ["riichi"], "wait": ["1m", "4m"]}]
 
 
-def test_the_hand_tells_its_wait() -> None:
+def test_the_wait_is_computed_from_the_hand() -> None:
     assert ask("furiten", {"player": 1, "concealed": HAND}, {"player": 1, "concealed": HAND, "tile": "2z"}) == [
         {"may_ron": True, "furiten": [], "wait": ["1z", "5z"]},
         {"may_ron": False, "furiten": [], "wait": ["1z", "5z"]},
@@ -140,12 +140,12 @@ def test_the_hand_tells_its_wait() -> None:
     assert ask("furiten", {"player": 1, "concealed": HAND[3:], "melds": melds})[0]["wait"] == ["1z", "5z"]
 
 
-def test_a_claimed_discard_is_an_own_one() -> None:
+def test_a_called_discard_still_counts_as_ones_own() -> None:
     seen = [{"player": 1, "tile": "5z", "called": True}]
     assert ask("furiten", {"player": 1, "concealed": HAND, "discards": seen})[0]["furiten"] == ["own_discard"]
 
 
-def test_a_kan_that_passed_is_an_added_one_and_of_a_concealed_one_for_thirteen_orphans_alone() -> None:
+def test_a_concealed_kan_causes_furiten_only_for_thirteen_orphans() -> None:
     orphans = [*(f"{rank}{suit}" for suit in "mps" for rank in "19"), *(f"{rank}z" for rank in (1, 1, 2, 3, 4, 5, 6))]
 
     def why(kan: object, **hand: Any) -> list[str]:  # noqa: ANN401 - any JSON
@@ -175,6 +175,6 @@ def test_a_kan_that_passed_is_an_added_one_and_of_a_concealed_one_for_thirteen_o
     ],
     ids=lambda part: repr(part)[:60],
 )
-def test_what_cannot_be_has_an_error_on_its_line(asked: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
+def test_an_impossible_question_gets_an_error_on_its_line(asked: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
     refused, after = ask("furiten", asked, {"player": 0, "wait": []})
     assert (code(refused), after) == (expected, {"may_ron": False, "furiten": [], "wait": []})

@@ -1,4 +1,4 @@
-"""`homologue riichi`: JSON lines as the contract has them, and sentences for people."""
+"""`homologue riichi`: JSON lines as the contract says, and sentences for people."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -43,12 +43,12 @@ POINTS: Final[dict[str, Any]] = {
 
 
 def told(*arguments: str) -> tuple[int, str]:
-    """Run a command; return its exit code and what it says."""
+    """Run a command; return its exit code and output."""
     result = CliRunner().invoke(homologue, ["riichi", *arguments])
     return result.exit_code, result.output
 
 
-def test_a_hand_is_told_with_yaku_han_fu_and_payments() -> None:
+def test_a_hand_is_answered_with_yaku_han_fu_and_payments() -> None:
     (answer,) = ask("riichi", HAND)
     assert answer == {
         "yaku": [
@@ -70,7 +70,7 @@ def test_a_hand_is_told_with_yaku_han_fu_and_payments() -> None:
     }
 
 
-def test_han_and_fu_are_told_with_payments() -> None:
+def test_han_and_fu_are_answered_with_payments() -> None:
     # RIICHI-POINTS, both examples.
     dealer, other = ask("riichi", POINTS, {"han": 3, "fu": 50, "dealer": False, "self_drawn": True})
     assert dealer["payments"] == {"discarder_pays": 2900, "winner_gain": 2900}
@@ -93,7 +93,7 @@ def test_melds_red_fives_and_other_rules_are_read() -> None:
     assert answer["fu_items"][1]["tiles"] == ["8s"] * 4
 
 
-def test_yakuman_are_counted_in_either_form() -> None:
+def test_yakuman_are_counted_from_a_hand_or_a_number() -> None:
     orphans = HAND | {"concealed": list(parse_tiles("19m19p19s1234567z")), "winning_tile": "7z", "riichi": 0}
     hand, points = ask("riichi", orphans, {"yakuman": 2, "dealer": False})
     assert (hand["yakuman"], hand["fu"], hand["payments"]["discarder_pays"]) == (2, 0, 64_000)
@@ -101,7 +101,7 @@ def test_yakuman_are_counted_in_either_form() -> None:
 
 
 @pytest.mark.parametrize(("language", "name"), [("ja", "pinfu"), ("en", "all sequences"), ("zh", "平和")])
-def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: str) -> None:
+def test_names_of_yaku_are_in_the_requested_language(language: str, name: str) -> None:
     (answer,) = ask("riichi", HAND, options=("--language", language))
     assert answer["yaku"][1]["name"] == name
 
@@ -142,14 +142,14 @@ def test_names_are_told_in_the_language_that_is_asked_for(language: str, name: s
         ("{", "malformed"),
     ],
 )
-def test_a_bad_question_has_its_code_and_the_next_is_answered(asked: object, expected: str) -> None:
+def test_a_wrong_question_has_an_error_code_and_the_next_one_is_answered(asked: object, expected: str) -> None:
     bad, good = ask("riichi", asked, POINTS)
     assert code(bad) == expected
     assert good["payments"]["discarder_pays"] == 2900
 
 
-def question(tiles: tuple[str, ...], **said: Any) -> dict[str, Any]:  # noqa: ANN401 - what is said of a win
-    """Ask about a hand that is written as the tests of the rules write it."""
+def question(tiles: tuple[str, ...], **said: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+    """Return a question about a hand in the notation of the tests of the rules."""
     concealed, winning_tile, *melds = tiles
     laid = [
         {"kind": "kan" if kind == "closed" else kind, "tiles": parse_tiles(of), "open": kind != "closed"}
@@ -165,7 +165,7 @@ def question(tiles: tuple[str, ...], **said: Any) -> dict[str, Any]:  # noqa: AN
     }
 
 
-def test_whatever_the_rules_refuse_the_command_refuses_with_the_same_code() -> None:
+def test_the_command_refuses_what_the_rules_refuse_with_the_same_code() -> None:
     asked = [question(tiles) for tiles, _ in TILES] + [question(tiles, **said) for tiles, said, _ in SITUATIONS]
     assert [code(answer) for answer in ask("riichi", *asked)] == [
         *(code for _, code in TILES),
@@ -182,12 +182,12 @@ def test_whatever_the_rules_refuse_the_command_refuses_with_the_same_code() -> N
         '{{"han": 2, "fu": 30, "dealer": true, "honba": {}}}',
     ],
 )
-def test_what_is_no_whole_number_of_a_hand_is_malformed_and_the_next_is_answered(line: str, number: str) -> None:
+def test_a_number_that_is_not_whole_is_malformed_and_the_next_line_is_answered(line: str, number: str) -> None:
     bad, good = ask("riichi", line.format(number), POINTS)
     assert (code(bad), good["payments"]["discarder_pays"]) == ("malformed", 2900)
 
 
-def test_a_hand_is_told_to_people_item_by_item() -> None:
+def test_the_form_for_people_lists_a_hand_item_by_item() -> None:
     assert told("hand", "2233m456p678s", "3m", "--pon", "777z", "--tsumo", "--seat", "east", "--language", "en") == (
         0,
         """     1 han  red dragon
@@ -202,14 +202,14 @@ def test_a_hand_is_told_to_people_item_by_item() -> None:
     )
 
 
-def test_the_sum_of_fu_is_told_before_and_after_rounding_in_french_too() -> None:
+def test_the_sum_of_fu_is_printed_before_and_after_rounding_in_french_too() -> None:
     exit_code, text = told("hand", "333m234567p1388s", "2s", "--riichi", "--language", "fr")
     assert exit_code == 0
     assert "            36 fu, arrondis à 40\n" in text
     assert text.endswith("1 han 40 fu: le joueur qui a défaussé paie 1300, le gagnant reçoit 1300\n")
 
 
-def test_a_hand_is_told_in_chinese_with_each_fu_under_the_other() -> None:
+def test_a_hand_is_printed_in_chinese_with_aligned_columns() -> None:
     _, said = told("hand", "234m678p2345578s", "6s", "--riichi", "--language", "zh")
     assert said.splitlines() == [
         "       1番  立直",
@@ -223,7 +223,7 @@ def test_a_hand_is_told_in_chinese_with_each_fu_under_the_other() -> None:
     ]
 
 
-def test_han_and_fu_are_told_to_people() -> None:
+def test_the_form_for_people_gives_the_payments_of_han_and_fu() -> None:
     assert told("points", "2", "30", "--dealer") == (
         0,
         "2 han 30 fu: the discarder pays 2900, the winner gains 2900\n",
@@ -235,16 +235,16 @@ def test_han_and_fu_are_told_to_people() -> None:
     "arguments",
     [("hand", "234m678p2345578x", "6s"), ("hand", "234m", "6s"), ("points", "0"), ("table", "--rules", "paris")],
 )
-def test_a_mistake_on_the_command_line_is_told_with_its_code(arguments: tuple[str, ...]) -> None:
+def test_a_mistake_on_the_command_line_has_an_error_code(arguments: tuple[str, ...]) -> None:
     exit_code, text = told(*arguments)
     assert (exit_code, len(codes(text))) == (1, 1)
 
 
-def test_without_any_word_the_command_says_what_it_can_do() -> None:
+def test_without_arguments_the_command_prints_its_usage() -> None:
     assert told()[0] == 2
 
 
-def test_an_own_profile_is_taken_from_a_file(tmp_path: Path) -> None:
+def test_an_own_profile_is_read_from_a_file(tmp_path: Path) -> None:
     from broker.rules.profiles import riichi_folder  # noqa: PLC0415 - only here
 
     text = (riichi_folder() / "riichi-montreal.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`homologue record rivers`: a recorded play found from what lay on the table, and kept for its PMN record."""
+"""`homologue record rivers` reconstructs a play from the tiles on the table and saves it for the PMN record."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
 
 @pytest.fixture
 def drawn(over: Path) -> Drawn:
-    """Return an event, and a play of it that nobody won, with what lies there."""
+    """Return an event and one of its drawn plays, with the tiles on the table."""
     stored = open_stored_event(over)
     fouled = {(play.round, play.table) for _, play in stored.played() if play.form != stored.event.form(play.deal)}
     hand = next(
@@ -38,7 +38,7 @@ def drawn(over: Path) -> Drawn:
 
 
 def rivers(drawn: Drawn, *said: str, rest: int = 0) -> Result:
-    """Call it; `rest`: so many tiles of east's river are not told."""
+    """Run the command, leaving out the last `rest` tiles of east's river."""
     seats = {seat: {"river": one.river, "hand": one.hand} for seat, one in drawn.laid.laid.items()}
     seats["east"]["river"] = drawn.laid.laid["east"].river[: -rest or None]
     laid = drawn.folder.parent / "laid.json"
@@ -47,7 +47,7 @@ def rivers(drawn: Drawn, *said: str, rest: int = 0) -> Result:
     return CliRunner().invoke(homologue, ["record", "rivers", str(drawn.folder), str(laid), *where, *said])
 
 
-def test_the_play_is_told_step_by_step_with_what_is_proved(drawn: Drawn) -> None:
+def test_the_play_is_printed_step_by_step_with_what_is_proved(drawn: Drawn) -> None:
     done = rivers(drawn)
     first, *_, proved, last_tile = done.stdout.splitlines()
     assert (done.exit_code, done.stderr) == (0, "")
@@ -57,14 +57,14 @@ def test_the_play_is_told_step_by_step_with_what_is_proved(drawn: Drawn) -> None
     assert last_tile == "The last tile of the wall was reached: proved."
 
 
-def test_as_json(drawn: Drawn) -> None:
+def test_the_play_found_is_given_as_json(drawn: Drawn) -> None:
     told = json.loads(rivers(drawn, "--json").stdout)
     assert (told["plays"], told["proved"], told["irregular"]) == (1, True, False)
     assert (told["last_tile"], told["self_drawn"], told["out_of_turn"]) == (True, False, None)
     assert {step["certainty"] for step in told["steps"]} == {"proved"}
 
 
-def test_who_drew_out_of_turn_is_named_and_such_a_play_is_not_kept(drawn: Drawn) -> None:
+def test_a_draw_out_of_turn_is_reported_and_such_a_play_is_not_saved(drawn: Drawn) -> None:
     event = open_stored_event(drawn.folder).event
     passed = pass_tiles(event.open_deal(drawn.hand.deal), event.order(drawn.hand.deal), out_of_turn=9)
     irregular = drawn._replace(laid=passed)
@@ -76,7 +76,7 @@ def test_who_drew_out_of_turn_is_named_and_such_a_play_is_not_kept(drawn: Drawn)
     assert "[play_irregular]" in rivers(irregular, "--save").stderr
 
 
-def test_a_kept_play_is_in_the_record(drawn: Drawn) -> None:
+def test_a_saved_play_is_in_the_record(drawn: Drawn) -> None:
     assert rivers(drawn, "--save").exit_code == 0
     assert rivers(drawn, "--save").exit_code == 0
     (kept,) = read_hands(drawn.folder)
@@ -85,7 +85,7 @@ def test_a_kept_play_is_in_the_record(drawn: Drawn) -> None:
     assert told == [(drawn.hand.round, drawn.hand.table)]
 
 
-def test_what_does_not_fit_is_refused(drawn: Drawn) -> None:
+def test_rivers_that_no_play_fits_are_refused(drawn: Drawn) -> None:
     assert "[no_play_fits]" in rivers(drawn, rest=3).stderr
     assert not read_hands(drawn.folder)
 

@@ -1,4 +1,4 @@
-"""Streams as they come: every line has its answer, whatever the lines before it were."""
+"""Every line of a stream is answered, whatever the lines before it are."""
 
 import json
 from typing import Final
@@ -13,7 +13,7 @@ ANSWER: Final = {"imp": 3}
 
 
 @pytest.mark.parametrize("said", [b"", b"\n", b"\r\n\r\n", b" \t \n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
-def test_who_asks_nothing_is_answered_nothing(said: bytes) -> None:
+def test_empty_input_gives_no_answer(said: bytes) -> None:
     assert ask_bytes("imp", said) == []
 
 
@@ -30,7 +30,7 @@ def test_who_asks_nothing_is_answered_nothing(said: bytes) -> None:
     ],
     ids=["lines", "no newline at the end", "CRLF", "blank lines", "BOM", "BOM twice", "indented"],
 )
-def test_two_questions_are_two_questions_however_they_are_written(said: bytes) -> None:
+def test_two_lines_are_two_questions_whatever_their_line_ends_and_white_space(said: bytes) -> None:
     assert ask_bytes("imp", said) == [ANSWER, ANSWER]
 
 
@@ -53,7 +53,7 @@ def test_two_questions_are_two_questions_however_they_are_written(said: bytes) -
     ],
     ids=lambda rubbish: ascii(rubbish[:20]),
 )
-def test_rubbish_spoils_no_line_but_its_own(rubbish: bytes) -> None:
+def test_rubbish_affects_only_its_own_line(rubbish: bytes) -> None:
     answers = ask_bytes("imp", b"\n".join([ASKED, rubbish, ASKED]))
     if rubbish.strip(b"\x0b"):
         assert [answers[0], answers[2]] == [ANSWER, ANSWER]
@@ -62,7 +62,7 @@ def test_rubbish_spoils_no_line_but_its_own(rubbish: bytes) -> None:
         assert answers == [ANSWER, ANSWER]
 
 
-def test_a_line_may_be_so_long_and_no_longer() -> None:
+def test_a_line_of_the_maximum_length_is_answered_and_a_longer_one_is_refused() -> None:
     padding = LONGEST_LINE - len(ASKED) - 1
     longest = ASKED + b" " * padding + b"\n"
     assert ask_bytes("imp", longest + ASKED) == [ANSWER, ANSWER]
@@ -79,12 +79,12 @@ def test_ten_thousand_lines_are_answered_in_order() -> None:
     assert answers[401] == {"imp": 24}
 
 
-def test_an_error_may_repeat_what_was_asked_in_any_script() -> None:
+def test_an_error_message_may_quote_any_script() -> None:
     (answer,) = ask("imp", json.dumps({"difference": "八"}, ensure_ascii=False))
     assert answer == {"error": {"code": "not_a_number", "message": "'八' is neither a decimal nor a fraction"}}
 
 
-def test_a_line_that_is_far_too_long_is_not_kept_and_the_next_is_answered() -> None:
+def test_a_line_that_is_far_too_long_is_refused_and_the_next_one_is_answered() -> None:
     answers = ask("imp", '{"difference": "' + "9" * 9_000_000 + '"}', '{"difference": 9}')
     assert [answer["error"]["code"] for answer in answers[:1]] == ["too_large"]
     assert answers[1:] == [{"imp": 3}]

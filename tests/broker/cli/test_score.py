@@ -1,4 +1,4 @@
-"""`homologue score --json`: all plays in, with what arbiters ruled, and one object out."""
+"""`homologue score --json`: all plays and rulings in, one object out."""
 
 import json
 from functools import partial
@@ -30,7 +30,7 @@ def asked(told: oracle.Play) -> dict[str, Any]:
     }
 
 
-def test_two_plays_are_answered_with_exactly_this() -> None:
+def test_two_plays_have_exactly_this_answer() -> None:
     assert ask("score", *TWO) == [
         {
             "travellers": [
@@ -61,7 +61,7 @@ def test_two_plays_are_answered_with_exactly_this() -> None:
     ]
 
 
-def test_a_fine_of_nothing_is_no_fine() -> None:
+def test_a_fine_of_zero_is_no_fine() -> None:
     assert ask("score", TWO[0] | {"fines": {"south": 4, "east": 0}}, TWO[1]) == ask("score", *TWO)
 
 
@@ -77,7 +77,7 @@ def test_two_forms_of_a_deal_are_two_groups() -> None:
 
 
 @given(individual_events())
-def test_standings_are_what_the_oracle_says_in_any_order_of_lines(plays: list[oracle.Play]) -> None:
+def test_standings_agree_with_the_oracle_for_any_order_of_lines(plays: list[oracle.Play]) -> None:
     sums = oracle.individual(plays)
     placed = oracle.places(sums)
     expected = sorted((placed[n], n, own.imp, own.fines) for n, own in sums.items())
@@ -86,7 +86,7 @@ def test_standings_are_what_the_oracle_says_in_any_order_of_lines(plays: list[or
         assert [tuple(row.values()) for row in answer["standings"]] == expected
 
 
-def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
+def test_team_standings_agree_with_the_oracle(tmp_path: Path) -> None:
     @given(team_events())
     def law(event: tuple[list[oracle.Play], dict[str, str]]) -> None:
         plays, team_of = event
@@ -129,13 +129,13 @@ def test_standings_of_teams_are_what_the_oracle_says(tmp_path: Path) -> None:
     ],
     ids=lambda part: str(part)[:40],
 )
-def test_a_bad_play_is_never_left_out_silently(change: dict[str, Any], expected: str) -> None:
+def test_a_wrong_play_is_an_error_on_its_line(change: dict[str, Any], expected: str) -> None:
     (answer,) = ask("score", TWO[0], TWO[1] | change)
     assert code(answer) == expected
     assert answer["error"]["message"].startswith("line 2: ")
 
 
-def test_a_line_that_is_no_json_is_told_by_its_number() -> None:
+def test_a_line_that_is_not_json_is_reported_with_its_number() -> None:
     (answer,) = ask("score", TWO[0], "", "?")
     assert code(answer) == "malformed"
     assert answer["error"]["message"].startswith("line 3: ")
@@ -164,7 +164,7 @@ def test_a_team_event_needs_its_teams() -> None:
     ],
     ids=lambda part: str(part)[:20],
 )
-def test_a_file_that_holds_no_teams_is_an_error(tmp_path: Path, written: bytes | None) -> None:
+def test_a_file_that_does_not_contain_teams_is_an_error(tmp_path: Path, written: bytes | None) -> None:
     path = tmp_path / "teams.json"
     if written is not None:
         path.write_bytes(written)
@@ -193,13 +193,13 @@ def test_a_player_of_two_teams_is_an_error(tmp_path: Path) -> None:
     assert [code(answer) for answer in answers] == ["player_in_two_teams"]
 
 
-def test_every_bad_play_is_told_and_there_are_no_standings_without_them() -> None:
+def test_every_wrong_play_is_reported_and_there_are_no_standings() -> None:
     answers = ask("score", TWO[0] | {"deal": 0}, TWO[1], "?")
     assert [code(answer) for answer in answers] == ["malformed", "malformed"]
     assert [answer["error"]["message"].split(":")[0] for answer in answers] == ["line 1", "line 3"]
 
 
-def test_while_plays_are_to_come_the_standings_say_what_can_still_be_reached() -> None:
+def test_while_plays_are_missing_the_standings_have_bounds() -> None:
     to_come = {name: value for name, value in play(3, {}).items() if name != "points"}
     (answer,) = ask("score", *TWO, to_come)
     rows = {row["player"]: row for row in answer["standings"]}
@@ -213,7 +213,7 @@ def test_while_plays_are_to_come_the_standings_say_what_can_still_be_reached() -
     assert all("bounds" not in row for row in ask("score", *TWO)[0]["standings"])
 
 
-def test_sections_are_groups_of_their_own_and_named() -> None:
+def test_each_section_is_a_group_with_its_name() -> None:
     (answer,) = ask("score", *(one | {"section": letter} for one, letter in zip(TWO, "AB", strict=True)))
     assert [(group["section"], group["datum"]["east"]) for group in answer["travellers"][0]["groups"]] == [
         ("A", "42"),
@@ -227,13 +227,13 @@ def with_previous(tmp_path: Path, written: object, *options: str) -> list[dict[s
     return ask("score", *TWO, options=("--previous", str(path), *options))
 
 
-def test_the_session_before_counts_and_who_has_no_standing_is_left_out(tmp_path: Path) -> None:
+def test_the_previous_session_counts_and_players_without_standing_are_left_out(tmp_path: Path) -> None:
     before = {"standings": [{"place": 1, "player": "p1e", "imp": "21/2"}]}
     (answer,) = with_previous(tmp_path, before, "--without-standing", "p2s")
     assert imp_of(answer) == {"p1e": 18, "p2n": 2, "p1w": 1, "p2w": -1, "p1n": -2, "p2e": -7, "p1s": -9}
 
 
-def test_of_the_session_before_counts_who_has_a_play_or_a_line_and_the_others_are_named(tmp_path: Path) -> None:
+def test_only_players_with_a_play_or_a_line_count_from_the_previous_session(tmp_path: Path) -> None:
     path = tmp_path / "before.json"
     names = ("p1e", "p9", "p8", "p3e")
     path.write_text(json.dumps({"standings": [{"place": 1, "player": name, "imp": 100} for name in names]}))
@@ -245,7 +245,7 @@ def test_of_the_session_before_counts_who_has_a_play_or_a_line_and_the_others_ar
     assert (imp_of(known)["p9"], "previous_left_out" in known) == (100, False)
 
 
-def test_lines_of_players_say_what_is_carried_over_and_who_is_a_guest_in_place_of_options(tmp_path: Path) -> None:
+def test_lines_of_players_can_replace_the_options_for_carry_over_and_standing(tmp_path: Path) -> None:
     lines = [{"player": "p1e", "carried": 11, "place_before": 1}, {"player": "p2s", "without_standing": True}]
     before = {"standings": [{"place": 1, "player": "p1e", "imp": 11}]}
     by_options = with_previous(tmp_path, before, "--without-standing", "p2s", "--carry-over", "100%")
@@ -266,11 +266,11 @@ def test_lines_of_players_say_what_is_carried_over_and_who_is_a_guest_in_place_o
         {"player": "p1e", "place_before": 0},
     ],
 )
-def test_a_line_of_a_player_that_says_too_much_or_nothing_is_refused(line: dict[str, Any]) -> None:
+def test_a_players_line_with_unknown_or_missing_fields_is_refused(line: dict[str, Any]) -> None:
     assert [code(answer) for answer in ask("score", *TWO, line)] == ["malformed"]
 
 
-def test_what_this_command_answered_can_be_the_session_before(tmp_path: Path) -> None:
+def test_this_commands_answer_can_be_the_previous_session(tmp_path: Path) -> None:
     (first,) = ask("score", *TWO)
     (second,) = with_previous(tmp_path, first)
     assert imp_of(second) == {name: 2 * imp for name, imp in imp_of(first).items()}
@@ -285,11 +285,11 @@ def test_what_this_command_answered_can_be_the_session_before(tmp_path: Path) ->
         "\xff",
     ],
 )
-def test_a_session_before_that_is_none_is_an_error(tmp_path: Path, written: str) -> None:
+def test_a_malformed_previous_session_is_an_error(tmp_path: Path, written: str) -> None:
     assert [code(answer) for answer in with_previous(tmp_path, written)] == ["bad_previous"]
 
 
-def test_a_profile_of_ones_own_is_a_file(tmp_path: Path) -> None:
+def test_an_own_profile_is_a_file(tmp_path: Path) -> None:
     cross = (mcr_folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "club"')
     cross = cross.replace('[imp.method]\nvalue = "datum"', '[imp.method]\nvalue = "cross"')
     cross = cross.replace('[datum.own_score]\nvalue = "included"', '[datum.own_score]\nvalue = "excluded"')
@@ -297,21 +297,21 @@ def test_a_profile_of_ones_own_is_a_file(tmp_path: Path) -> None:
     path.write_text(cross, encoding="utf-8")
     three = play(3, seats(0, 0, 0, 0))
     (answer,) = ask("score", *TWO, three, options=("--profile", str(path)))
-    # 42 is 53 above -11 (11 IMP) and 42 above 0 (9).
+    # 42 is 53 above -11 (11 IMP) and 42 above 0 (9 IMP).
     assert imp_of(answer)["p1e"] == 10
-    # 33 is 41 above -8 (9) and 33 above 0 (8).
+    # 33 is 41 above -8 (9 IMP) and 33 above 0 (8 IMP).
     assert imp_of(answer)["p2s"] == "17/2"
     path.write_text("?", encoding="utf-8")
     assert [code(answer) for answer in ask("score", *TWO, options=("--profile", str(path)))] == ["bad_profile"]
 
 
-def test_a_substitute_scores_for_whom_they_play() -> None:
+def test_a_substitute_scores_for_the_player_they_replace() -> None:
     players = {**TWO[0]["players"], "east": "sub"}
     (answer,) = ask("score", TWO[0] | {"players": players, "stands_for": {"east": "p1e"}}, TWO[1])
     assert imp_of(answer) == imp_of(ask("score", *TWO)[0])
 
 
-def test_one_fault_may_be_told_for_all_four() -> None:
+def test_one_fault_may_be_given_for_all_four_seats() -> None:
     (answer,) = ask("score", *TWO, play(3, {}, unplayed="others") | {"points": None})
     assert {name: imp for name, imp in imp_of(answer).items() if name[1] == "3"} == dict.fromkeys(
         ("p3e", "p3s", "p3w", "p3n"), 3
@@ -323,13 +323,13 @@ def test_players_may_be_named_in_any_script() -> None:
     assert imp_of(answer)["李"] == 7
 
 
-def test_sections_number_their_tables_each_for_itself() -> None:
+def test_each_section_may_number_its_tables_from_one() -> None:
     other = TWO[1] | {"table": 1, "section": "B"}
     (answer,) = ask("score", TWO[0], other)
     assert len(answer["travellers"][0]["groups"]) == 2
 
 
-def test_without_the_own_score_each_play_tells_its_datum(tmp_path: Path) -> None:
+def test_if_the_own_score_is_excluded_each_play_has_its_datum(tmp_path: Path) -> None:
     own = (mcr_folder() / "mcr.toml").read_text(encoding="utf-8").replace('id = "mcr"', 'id = "club"')
     path = tmp_path / "club.toml"
     path.write_text(own.replace('[datum.own_score]\nvalue = "included"', '[datum.own_score]\nvalue = "excluded"'))
@@ -337,7 +337,7 @@ def test_without_the_own_score_each_play_tells_its_datum(tmp_path: Path) -> None
     assert [row["datum"]["east"] for row in answer["travellers"][0]["groups"][0]["plays"]] == ["-11", "42"]
 
 
-def test_a_session_before_counts_for_teams(tmp_path: Path) -> None:
+def test_a_previous_session_counts_for_teams(tmp_path: Path) -> None:
     options = ("--event", "team", "--teams", str(teams_file(tmp_path, TEAM_OF)))
     (first,) = ask("score", *TWO, options=options)
     (second,) = with_previous(tmp_path, first, *options)
@@ -357,12 +357,12 @@ def test_a_session_before_counts_for_teams(tmp_path: Path) -> None:
     ],
     ids=["teams", "twice", "imp", "place", "none"],
 )
-def test_standings_that_cannot_be_those_of_the_session_before_are_refused(tmp_path: Path, standings: object) -> None:
+def test_impossible_standings_of_a_previous_session_are_refused(tmp_path: Path, standings: object) -> None:
     before = {"error": {}} if standings is None else {"standings": standings}
     assert [code(answer) for answer in with_previous(tmp_path, before)] == ["bad_previous"]
 
 
-def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
+def test_options_without_effect_are_refused(tmp_path: Path) -> None:
     teams = str(teams_file(tmp_path, TEAM_OF))
     assert [code(answer) for answer in ask("score", *TWO, options=("--teams", teams))] == ["teams_not_asked"]
     assert [code(answer) for answer in ask("score", *TWO, options=("--without-standing", "x"))] == ["unknown_entry"]
@@ -374,7 +374,7 @@ def test_a_team_may_be_without_standing(tmp_path: Path) -> None:
     assert [row["team"] for row in answer["standings"]] == ["team 1"]
 
 
-def test_an_unplayed_play_gives_what_the_profile_says_and_the_arbiter_may_say_otherwise() -> None:
+def test_an_unplayed_play_gives_the_profiles_imps_unless_the_arbiter_awards_others() -> None:
     faults = {"east": "own", "south": "others", "west": "nobody", "north": "others"}
     unplayed = play(3, {}, unplayed=faults, awards={"north": 1}) | {"points": None}
     (answer,) = ask("score", *TWO, unplayed)
@@ -387,13 +387,13 @@ def test_an_unplayed_play_gives_what_the_profile_says_and_the_arbiter_may_say_ot
     assert len(answer["travellers"][0]["groups"][0]["plays"]) == 2
 
 
-def test_imps_of_no_play_are_added_and_who_has_no_play_is_ranked() -> None:
+def test_awards_outside_plays_are_added_and_players_without_plays_are_ranked() -> None:
     (answer,) = ask("score", {"player": "p1e", "award": 20}, *TWO, {"player": "p1e", "fine": 4}, {"player": "p9"})
     rows = {row["player"]: (row["imp"], row["fines"]) for row in answer["standings"]}
     assert (rows["p1e"], rows["p9"], len(rows)) == ((23, 4), (0, 0), 9)
 
 
-def test_imps_of_no_play_are_the_team_s(tmp_path: Path) -> None:
+def test_awards_outside_plays_count_for_the_team(tmp_path: Path) -> None:
     options = ("--event", "team", "--teams", str(teams_file(tmp_path, TEAM_OF)))
     before, after = (ask("score", *TWO, *more, options=options)[0] for more in ((), ({"player": "p1e", "award": 20},)))
     had, has = ({row["team"]: row["imp"] for row in answer["standings"]} for answer in (before, after))
@@ -415,12 +415,12 @@ def test_imps_of_no_play_are_the_team_s(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_line_of_a_player_that_cannot_be_is_refused(line: object) -> None:
+def test_a_malformed_line_of_a_player_is_refused(line: object) -> None:
     (answer,) = ask("score", *TWO, line)
     assert (code(answer), answer["error"]["message"].split(":")[0]) == ("malformed", "line 3")
 
 
-def test_what_is_ruled_of_a_play_to_come_counts_at_once() -> None:
+def test_fines_and_awards_of_a_play_to_come_count_at_once() -> None:
     to_come = {name: value for name, value in play(3, {}).items() if name != "points"}
     (answer,) = ask("score", *TWO, to_come | {"fines": {"east": 8}, "awards": {"west": 3}})
     rows = {row["player"]: row for row in answer["standings"]}
@@ -428,7 +428,7 @@ def test_what_is_ruled_of_a_play_to_come_counts_at_once() -> None:
     assert (rows["p3w"]["imp"], rows["p3w"]["bounds"]["imp"]) == (3, [-21, 27])
 
 
-def test_by_a_ruling_a_table_and_its_players_may_play_a_deal_twice() -> None:
+def test_a_play_out_of_place_may_repeat_a_table_and_its_players() -> None:
     third = TWO[0] | {"out_of_place": True}
     for lines in ((*TWO, third, third), (third, third, *TWO)):
         (answer,) = ask("score", *lines)
@@ -440,8 +440,8 @@ def test_by_a_ruling_a_table_and_its_players_may_play_a_deal_twice() -> None:
     assert [code(answer) for answer in ask("score", *TWO, third | {"players": players})] == ["player_twice"]
 
 
-def test_a_play_out_of_place_explains_one_deal_that_its_table_has_not_played_and_no_other(tmp_path: Path) -> None:
-    """Table 1 plays deal 3 instead of deal 2, in which a seat more is missed where another table has not ended."""
+def test_a_play_out_of_place_explains_one_missing_deal_of_its_table_only(tmp_path: Path) -> None:
+    """Table 1 plays deal 3 instead of deal 2; deals that other tables have not finished stay incomplete."""
     plays, teams = four_teams()
     path = tmp_path / "teams.json"
     path.write_text(json.dumps(teams))

@@ -1,4 +1,4 @@
-"""`homologue scorer` as a process: it says what is wrong, and does not go on without what it cannot do without."""
+"""`homologue scorer` as a process: it reports what is wrong and does not start without what it needs."""
 
 import gc
 import json
@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from broker.cli.encryption import Logins
 from broker.cli.main import homologue
 from broker.cli.scorer import CONNECTIONS
-from broker.cli.scorer_process import ALL_AGAIN, _keep_what_stays, _other_broker
+from broker.cli.scorer_process import UNFREEZE_EVERY, _freeze_survivors, _other_broker
 from broker.cli.standby import reserve_port
 from broker.event import open_event, read_devices
 from broker.event.deals import sealing
@@ -52,14 +52,13 @@ Start = Callable[..., DemoProcess]
 
 @pytest.fixture
 def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
-    """Return an event's folder."""
     demo_event(tmp_path / "event", 1)
     return tmp_path / "event"
 
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
-    """Start scorers, and end them."""
+    """Start scorers, and stop them after the test."""
     children = []
 
     def begin(*options: str) -> DemoProcess:
@@ -74,13 +73,13 @@ def start(folder: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def begin_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Return what begins a scorer in this process, for those that do not get as far as to start anything."""
-    monkeypatch.setattr("broker.cli.scorer_process._set_up_process", lambda: None)  # its signals and limits are ours
+    """Start a scorer in this process, for tests in which it fails before it starts anything."""
+    monkeypatch.setattr("broker.cli.scorer_process._set_up_process", lambda: None)  # keep our signals and limits
     monkeypatch.setattr("broker.cli.scorer_process.stop_on_signals", threading.Event)
     return lambda *options: CliRunner().invoke(homologue, ["scorer", str(folder), "--desk-port", "0", *options])
 
 
-def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(
+def test_a_scorer_does_not_start_with_a_deal_that_differs_from_its_commitment(
     folder: Path, begin_here: Callable[..., Result]
 ) -> None:
     commit_folder(folder, NAME)
@@ -89,7 +88,7 @@ def test_it_does_not_start_with_a_deal_that_is_not_what_was_committed_to(
     assert not (folder / "scorer.sqlite").exists()
 
 
-def test_it_does_not_start_with_sealed_deals_without_their_key(folder: Path, begin_here: Callable[..., Result]) -> None:
+def test_a_scorer_needs_the_key_of_sealed_deals(folder: Path, begin_here: Callable[..., Result]) -> None:
     commit_folder(folder, NAME)
     sealing.seal_folder(folder)
     (folder / sealing.DEALS_KEY).unlink()
@@ -98,7 +97,6 @@ def test_it_does_not_start_with_sealed_deals_without_their_key(folder: Path, beg
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
     children = list[int]()
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # the thread has ended
@@ -107,13 +105,13 @@ def children_of(pid: int) -> list[int]:
 
 
 def end(scorer: DemoProcess) -> None:
-    """End a scorer in good order, however long that takes, and its broker with it."""
+    """Stop a scorer and its broker properly, however long that takes."""
     os.kill(scorer.pid, signal.SIGTERM)
     assert scorer.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.slow
-def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_started_again(start: Start) -> None:
+def test_a_scorer_whose_broker_has_died_ends_with_an_error(start: Start) -> None:
     scorer = start("--mqtt-port", "0")
     scorer.wait_for(r"^Desk: ", PATIENCE_S)
     (broker,) = children_of(scorer.pid)
@@ -122,16 +120,14 @@ def test_a_scorer_whose_broker_has_died_ends_with_a_code_so_that_both_are_starte
     assert scorer.wait(PATIENCE_S) == 1
 
 
-def test_a_broker_elsewhere_is_met_with_the_passwords_that_it_knows_or_not_at_all(
-    folder: Path, begin_here: Callable[..., Result]
-) -> None:
+def test_a_broker_elsewhere_needs_its_passwords(folder: Path, begin_here: Callable[..., Result]) -> None:
     (folder / "credentials.json").unlink()
     done = begin_here("--broker", "127.0.0.1:1883", "--plain")
     assert (done.exit_code, "broker_credentials_missing" in done.output) == (1, True)
     assert not (folder / "credentials.json").exists()
 
 
-def test_a_broker_that_does_not_answer_is_told_and_one_that_lets_us_not_in(
+def test_a_broker_that_does_not_answer_or_refuses_the_login_is_reported(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
     Credentials.create(4).save(tmp_path / "others.json")
@@ -144,11 +140,11 @@ def test_a_broker_that_does_not_answer_is_told_and_one_that_lets_us_not_in(
         assert "ot authorized" in scorer.wait_for(r"broker_refused .*why=(.*)", PATIENCE_S)
 
 
-def test_an_address_that_is_none_is_refused(begin_here: Callable[..., Result]) -> None:
+def test_an_invalid_broker_address_is_refused(begin_here: Callable[..., Result]) -> None:
     assert begin_here("--broker", "host:0").exit_code == 2
 
 
-def test_an_address_may_hold_as_many_connections_as_the_desk_allows_by_itself() -> None:
+def test_the_default_limit_of_connections_per_address_is_the_desks() -> None:
     assert ConnectionLimits().of_address == CONNECTIONS
 
 
@@ -159,18 +155,18 @@ def test_an_address_is_a_host_and_a_port(folder: Path, broker: str) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_else_may_read_what_the_scorer_writes(folder: Path, start: Start) -> None:
+def test_files_that_the_scorer_writes_are_accessible_to_its_user_only(folder: Path, start: Start) -> None:
     before = {*folder.rglob("*")}
     scorer = start("--mqtt-port", "0")
     scorer.wait_for(r"^Desk: ", PATIENCE_S)
-    end(scorer)  # a running broker makes and removes files
+    end(scorer)  # a running broker creates and removes files
     made = {*folder.rglob("*")} - before
     assert [path.name for path in made if path.stat().st_mode & 0o077] == []
     assert {"scorer.sqlite", "standings.csv", "kind"} <= {path.name for path in made}
 
 
 @pytest.mark.slow
-def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) -> None:
+def test_an_event_keeps_using_the_kind_of_broker_it_has_used_before(start: Start) -> None:
     for options, told in (
         (("--broker", "embedded"), "embedded, port [0-9]+: asked for with --broker"),
         ((), "embedded, port [0-9]+: the event has used it before"),
@@ -180,13 +176,13 @@ def test_an_event_keeps_the_broker_that_it_was_run_on_and_says_so(start: Start) 
         scorer = start("--mqtt-port", "0", *options)
         scorer.wait_for(f"^Broker: {told}$", PATIENCE_S)
         if options and "mosquitto" in options:
-            scorer.wait_for("^Broker changed: the event was run on embedded before", PATIENCE_S)
+            scorer.wait_for("^Broker changed: the event used embedded before", PATIENCE_S)
         scorer.wait_for(r"^Desk: ", PATIENCE_S)
         end(scorer)
 
 
 @pytest.mark.parametrize("option", ["--desk-port", "--mqtt-port"])
-def test_a_port_that_there_is_not_is_refused(folder: Path, option: str) -> None:
+def test_an_invalid_port_is_refused(folder: Path, option: str) -> None:
     assert CliRunner().invoke(homologue, ["scorer", str(folder), option, "65536"]).exit_code == 2
 
 
@@ -228,7 +224,7 @@ def test_the_first_link_makes_a_head_arbiter_whose_orders_go_to_the_broker(
 
 
 @pytest.mark.slow
-def test_a_stick_that_is_not_there_is_told_and_the_scorer_goes_on(folder: Path, start: Start, tmp_path: Path) -> None:
+def test_a_missing_backup_stick_is_an_alert_at_the_desk(folder: Path, start: Start, tmp_path: Path) -> None:
     scorer = start("--mqtt-port", "0", "--backup", str(tmp_path / "stick"), "--backup-every", "0.01")
     url = scorer.wait_for(r"^Desk: (\S+)", PATIENCE_S)
     assert alerts(folder, url, 1) == ["backup_failed"]
@@ -262,7 +258,7 @@ def alerts(folder: Path, url: str, count: int) -> list[str]:
         (("--store", "postgresql://me@127.0.0.1:1/db"), 1),
     ],
 )
-def test_a_store_that_cannot_be_is_told_before_anything_is_started(
+def test_an_unusable_store_is_refused_before_anything_is_started(
     begin_here: Callable[..., Result], folder: Path, options: tuple[str, ...], code: int
 ) -> None:
     assert begin_here("--mqtt-port", "0", *options).exit_code == code
@@ -271,13 +267,13 @@ def test_a_store_that_cannot_be_is_told_before_anything_is_started(
 
 
 def ask(*words: object, said: str = "") -> None:
-    """Run a command, as somebody on the scorer's machine does."""
+    """Run a command that must succeed."""
     done = CliRunner().invoke(homologue, [*map(str, words)], input=said)
     assert done.exit_code == 0, done.output
 
 
 def wait_for_alert(client: httpx.Client, code: str) -> dict[str, Any]:
-    """Follow the desk's stream until it has an alert."""
+    """Follow the desk's stream until it has an alert of this code; return the alert."""
     with client.stream("GET", "/events") as stream:
         for line in stream.iter_lines():
             if line.startswith("data: {"):
@@ -288,9 +284,7 @@ def wait_for_alert(client: httpx.Client, code: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_running_scorer(
-    folder: Path, start: Start
-) -> None:
+def test_changes_of_accounts_and_devices_by_command_are_alerts_at_the_running_desk(folder: Path, start: Start) -> None:
     password, key = "correct horse battery staple", SigningKey.new()
     ask("people", "add", folder, "anne", "--full=Anne", "--role=head_arbiter", "--password-stdin", said=password)
     scorer = start("--mqtt-port", "0")
@@ -308,16 +302,16 @@ def test_what_a_command_does_to_accounts_and_devices_is_told_at_the_desk_of_a_ru
         assert (told["table"], told["values"]["detail"]) == (3, key.device)
 
 
-def test_an_event_that_runs_is_not_closed(folder: Path) -> None:
+def test_a_running_event_cannot_be_closed(folder: Path) -> None:
     passwords = (folder / "credentials.json").read_bytes()
-    with closing(open_journal(folder, NAME)):  # as its scorer has it
+    with closing(open_journal(folder, NAME)):  # as a running scorer does
         refused = CliRunner().invoke(homologue, ["event", "close", str(folder), "--yes"])
     assert codes(refused.stderr) == ["store_in_use"]
     assert (refused.exit_code, (folder / "credentials.json").read_bytes()) == (1, passwords)
 
 
 @pytest.mark.slow
-def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothing(folder: Path, start: Start) -> None:
+def test_after_an_event_is_closed_its_tables_logins_are_worthless(folder: Path, start: Start) -> None:
     key, old = SigningKey.new(), Credentials.load(folder / "credentials.json")
     ask("event", "device", folder, "--table", 1, "--key", key.public)
     scorer = start("--mqtt-port", "0")
@@ -333,7 +327,7 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
     with closing(open_reader(folder, event.name)) as journal:
         admissions = Admissions(read_journal(journal, event).devices())
     assert (admissions.all(), admissions.has_record(1, key.device)) == ([], True)
-    # A scorer that is started again for a correction lets none of them back in.
+    # Starting the scorer again for a correction must not admit any of them.
     scorer = start("--mqtt-port", "0")
     scorer.wait_for(r"^Desk: ", PATIENCE_S)
     end(scorer)
@@ -341,18 +335,18 @@ def test_after_an_event_was_closed_what_the_cards_of_its_tables_hold_opens_nothi
         assert Admissions(read_journal(journal, event).devices()).all() == []
 
 
-def test_what_has_outlived_a_whole_collection_is_not_looked_through_again() -> None:
+def test_objects_that_survive_a_full_collection_are_frozen() -> None:
     outlived = [[object()] for _ in range(1000)]
     before = gc.get_freeze_count()
     for phase, generation in (("start", 2), ("stop", 1)):
-        _keep_what_stays(phase, {"generation": generation})
+        _freeze_survivors(phase, {"generation": generation})
     assert gc.get_freeze_count() <= before
-    _keep_what_stays("stop", {"generation": 2})
+    _freeze_survivors("stop", {"generation": 2})
     assert gc.get_freeze_count() >= before + len(outlived)
 
 
-def test_now_and_then_a_whole_collection_looks_through_everything() -> None:
-    _keep_what_stays("stop", {"generation": 2})
-    for _ in range(ALL_AGAIN):
-        _keep_what_stays("start", {"generation": 2})
+def test_from_time_to_time_frozen_objects_are_unfrozen_for_a_full_collection() -> None:
+    _freeze_survivors("stop", {"generation": 2})
+    for _ in range(UNFREEZE_EVERY):
+        _freeze_survivors("start", {"generation": 2})
     assert gc.get_freeze_count() == 0

@@ -21,21 +21,20 @@ FED = {"type": "ron", "winner": 1, "loser": 2, "responsible": 3}
 
 
 def deltas(event: Any, start: Any = BEGIN, rules: str = "montreal") -> list[int]:  # noqa: ANN401 - any JSON
-    """Ask what an event pays."""
     (answer,) = ask("session", {"rules": rules, "start": start, "event": event})
     told: list[int] = answer["deltas"]
     return told
 
 
 def refusal(event: Any, start: Any = BEGIN, rules: str = "montreal") -> str:  # noqa: ANN401 - any JSON
-    """Ask with which code an event is refused; the line after it is answered."""
+    """Return the code with which an event is refused; check that the next line is answered."""
     question = {"rules": rules, "start": start, "event": event}
     refused, after = ask("session", question, {"start": BEGIN, "event": RON})
     assert after["deltas"] == [0, 3900, -3900, 0]
     return code(refused)
 
 
-def test_the_answer_to_the_contract_s_example_is_this_line() -> None:
+def test_the_contracts_example_has_this_answer() -> None:
     asked = (
         '{"rules": "montreal", "start": {"round_wind": "E", "dealer": 0, "honba": 0, "riichi_sticks": 0, "scores": '
         '[25000, 25000, 25000, 25000]}, "event": {"type": "ron", "winner": 1, "loser": 2, "han": 3, "fu": 30}}\n'
@@ -92,18 +91,18 @@ def test_next_is_the_start_of_the_next_line() -> None:
     ],
     ids=str,
 )
-def test_every_kind_of_event_is_answered(event: Any, paid: list[int]) -> None:  # noqa: ANN401 - any JSON
+def test_every_kind_of_event_is_settled(event: Any, paid: list[int]) -> None:  # noqa: ANN401 - any JSON
     assert deltas(event) == paid
 
 
-def test_at_the_end_the_places_are_told() -> None:
+def test_the_end_of_the_session_gives_the_places() -> None:
     start = {**BEGIN, "round_wind": "S", "dealer": 3, "riichi_sticks": 1, "scores": [24000, 31000, 20000, 24000]}
     (answer,) = ask("session", {"start": start, "event": {"type": "game_end"}})
     assert (answer["deltas"], answer["places"], answer["next"]["game_over"]) == ([0, 1000, 0, 0], [2, 1, 4, 2], True)
 
 
 @pytest.mark.parametrize(("rules", "first"), [("montreal", 0), ("riichi-basic", 3900), ("tenhou", 0)])
-def test_rules_are_named_long_or_short(rules: str, first: int) -> None:
+def test_rules_have_a_long_and_a_short_name(rules: str, first: int) -> None:
     three = {"type": "multi_ron", "loser": 0, "wins": [{"winner": one, "han": 3, "fu": 30} for one in (3, 1, 2)]}
     assert deltas(three, rules=rules)[1] == first
 
@@ -152,7 +151,7 @@ def test_rules_are_named_long_or_short(rules: str, first: int) -> None:
     ],
     ids=lambda part: repr(part)[:70],
 )
-def test_what_cannot_be_has_an_error_on_its_line(event: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
+def test_an_impossible_event_gets_an_error_on_its_line(event: Any, expected: str) -> None:  # noqa: ANN401 - any JSON
     assert refusal(event) == expected
 
 
@@ -170,7 +169,7 @@ def test_what_cannot_be_has_an_error_on_its_line(event: Any, expected: str) -> N
     ],
     ids=str,
 )
-def test_a_start_that_cannot_be_has_an_error_on_its_line(change: dict[str, Any], expected: str) -> None:
+def test_an_impossible_start_gets_an_error_on_its_line(change: dict[str, Any], expected: str) -> None:
     assert refusal(RON, {**BEGIN, **change}) == expected
 
 
@@ -180,11 +179,11 @@ def test_a_riichi_without_1000_points_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("rules", "expected"), [("mcr", "unknown_profile"), ("../x", "unknown_profile")])
-def test_rules_that_there_are_not_are_refused(rules: str, expected: str) -> None:
+def test_unknown_rules_are_refused(rules: str, expected: str) -> None:
     assert refusal(RON, rules=rules) == expected
 
 
-def test_what_these_rules_do_not_play_is_refused() -> None:
+def test_events_that_the_rules_do_not_have_are_refused() -> None:
     assert refusal({"type": "nagashi", "player": 1}, rules="basic") == "nagashi_not_played"
     assert refusal({**RON, "yakuman": ["daisharin"]}, rules="tenhou") == "yakuman_not_played"
     assert refusal({**FED, "yakuman": ["daisangen"]}, rules="basic") == "pao_not_asked"

@@ -1,4 +1,4 @@
-"""A scorer that starts asks whether the other machine's took its place meanwhile: a real broker."""
+"""A starting scorer asks a real broker whether the other machine's scorer has replaced it; a standby takes over."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ import pytest
 from broker.cli import standby
 from broker.cli.encryption import Logins
 from broker.cli.standby import (
-    WISH,
+    TAKEOVER_REQUEST,
     FollowLine,
     StandbyPlace,
     StandingBy,
@@ -46,16 +46,16 @@ from tests.patience import PATIENCE_S
 OURS = Lease("run-before", 7)
 
 GONE = Peer("active", "http://127.0.0.1:1", "127.0.0.1:1", "")
-"""The other machine, whose desk does not answer."""
+"""The other machine; its desk does not answer."""
 
 PLACE = StandbyPlace("", 1883, 8136)
 
 
 class Other:
-    """The other machine's scorer, which is slow: it answers the twentieth question, or none."""
+    """The other machine's scorer, which is slow: it answers only the twentieth question, or none."""
 
     def __init__(self, address: Address, term: int, *, answers: bool, kept: bool = True) -> None:
-        """`kept`: whether the broker tells of it at once."""
+        """If `kept`, publish a retained state at once."""
         self._term, self._answers, self._heard = term, answers, 0
         self._up = Event()
         self.link = Link(
@@ -102,7 +102,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address_of(tmp_path: Path) -> Iterator[Callable[[str], Address]]:
-    """Return where the broker is, for one of its users."""
+    """Return the broker's address for one of its users."""
     passwords = Credentials.create(1)
     with make_broker("embedded", tmp_path / "broker", NAME, passwords, tables=1) as made:
         yield lambda user: Address(made.host, made.port, user, passwords.password(user))
@@ -117,10 +117,10 @@ def address(address_of: Callable[[str], Address]) -> Address:
     ("term", "answers", "replaced"),
     [(OURS.term + TAKEOVER, True, True), (OURS.term + TAKEOVER, False, False), (OURS.term + 1, False, False)],
 )
-def test_who_was_replaced_follows_the_other_machine_however_slowly_that_answers(
+def test_a_replaced_scorer_follows_the_other_machine_however_slowly_it_answers(
     folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch, *, term: int, answers: bool, replaced: bool
 ) -> None:
-    monkeypatch.setattr(lease, "ANSWER_S", 0.5)  # the broker tells of the other one before
+    monkeypatch.setattr(lease, "ANSWER_S", 0.5)  # the broker sends the other one's state sooner
     monkeypatch.setattr(lease, "AGAIN_S", 0.05)
     monkeypatch.setattr(lease, "LONG_S", PATIENCE_S if replaced else 0.5)
     other = Other(address, term, answers=answers)
@@ -129,7 +129,7 @@ def test_who_was_replaced_follows_the_other_machine_however_slowly_that_answers(
     assert found is replaced
 
 
-def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
+def test_a_shared_broker_that_knows_no_scorer_yet_is_asked_again(
     folder: Path, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "ANSWER_S", 0.2)
@@ -141,7 +141,7 @@ def test_a_shared_broker_that_does_not_tell_of_a_scorer_yet_is_asked_again(
 
 
 def outcome_of(address: Address, before: Lease | None) -> Lease | str:
-    """Ask to be the one scorer on the store of the run before; return the lease, or why there is none."""
+    """Ask for the lease after the run `before`; return it, or the reason why there is none."""
     line = LeaseLink(NAME, address, LeaseRequest(before, "its place"))
     try:
         until = time.monotonic() + PATIENCE_S
@@ -158,7 +158,7 @@ def outcome_of(address: Address, before: Lease | None) -> Lease | str:
 
 
 @pytest.mark.parametrize("before", [Lease("run-before", 7, "its place"), None], ids=["restarted", "new"])
-def test_who_starts_hears_of_an_active_scorer_of_which_the_broker_does_not_tell(
+def test_a_starting_scorer_finds_an_active_one_without_a_retained_message(
     address: Address, monkeypatch: pytest.MonkeyPatch, before: Lease | None
 ) -> None:
     monkeypatch.setattr(lease, "ANSWER_S", PATIENCE_S)
@@ -169,16 +169,16 @@ def test_who_starts_hears_of_an_active_scorer_of_which_the_broker_does_not_tell(
     assert found == ScorerActive.code
 
 
-def test_a_scorer_that_is_not_heard_at_the_broker_is_not_taken_for_alone_and_told_why(
+def test_a_scorer_whose_messages_are_not_delivered_gets_no_lease_but_a_reason(
     address_of: Callable[[str], Address], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "LONG_S", 0.5)
-    arbiter = address_of("arbiter")  # it may listen there, and the broker drops what it publishes
+    arbiter = address_of("arbiter")  # may subscribe there, but the broker drops what it publishes
     assert outcome_of(arbiter, None) == "the broker does not deliver what is published; trying again"
 
 
-def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
-    """Else one alone could be more than half of the tables, and make the standby take over."""
+def test_a_table_counts_only_for_itself_at_the_standbys_broker() -> None:
+    """Otherwise one table could count as more than half of them and make the standby take over."""
     beats = [Beat(id=f"beat-000{table}", event=NAME, table=table, device="d" * 16, start=1) for table in (1, 2, 3)]
     on_its_own = topics.BEAT.at(NAME, table=1)
     assert tables_heard(Incoming(on_its_own, encode(one), lambda: None) for one in beats) == {1}
@@ -186,7 +186,7 @@ def test_a_table_speaks_for_no_other_at_the_standbys_broker() -> None:
     assert tables_heard(said) == {1, 2, 3}
 
 
-def test_a_reserved_port_is_given_to_nobody_else_and_its_server_may_start_again() -> None:
+def test_a_reserved_port_stays_reserved_for_its_server_across_restarts() -> None:
     port = reserve_port()
     with socket.socket() as other, pytest.raises(OSError, match="in use"):
         other.bind(("127.0.0.1", port))
@@ -197,16 +197,16 @@ def test_a_reserved_port_is_given_to_nobody_else_and_its_server_may_start_again(
             pass
 
 
-def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its_journal(
+def test_a_standby_announces_its_takeover_before_it_reads_its_journal(
     folder: Path, tmp_path: Path, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first scorer may be started again just then: nobody answers it yet."""
+    """The first scorer may be restarted just then, before anything else answers it."""
     first = event_folder(tmp_path / "first", [])
     told = list[FollowReply]()
 
     def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply | None:
         if told and not told[-1].part.states and asked.have.files:
-            (folder / WISH).touch()
+            (folder / TAKEOVER_REQUEST).touch()
             return None
         told.append(FollowReply(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
         return told[-1]
@@ -228,7 +228,7 @@ def test_a_standby_that_takes_over_is_known_at_its_broker_before_it_has_read_its
 
 
 def handed_over_at_once(first: Path) -> Callable[..., FollowReply]:
-    """Return what a standby is told that is to take over as soon as it has everything."""
+    """Return a `FollowLine.ask` that hands over as soon as the standby has everything."""
 
     def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowReply:
         part = FollowedEvent(first, NAME).part(asked.have)
@@ -239,10 +239,10 @@ def handed_over_at_once(first: Path) -> Callable[..., FollowReply]:
 
 
 def nothing(*_: object) -> NoReturn:
-    raise AssertionError("the first machine is there")
+    raise AssertionError("not needed while the first machine answers")
 
 
-def test_the_audit_log_that_a_standby_takes_over_holds(
+def test_the_audit_log_stays_valid_across_a_takeover(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = event_folder(tmp_path / "first", [])
@@ -258,7 +258,7 @@ def test_the_audit_log_that_a_standby_takes_over_holds(
         assert list(AuditLog(here).checked()) == list(AuditLog(there).checked())
 
 
-def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_there_is_room(
+def test_a_standby_with_a_full_disk_waits_until_there_is_space(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, rooms, seen = event_folder(tmp_path / "first", []), [10**9, 0, 0, 10**9], list[int]()
@@ -283,7 +283,7 @@ def test_a_standby_whose_disk_is_full_does_not_ask_and_is_handed_nothing_until_t
     assert rooms == [10**9]
 
 
-def test_a_standby_that_cannot_write_says_why_and_follows_when_it_can(
+def test_a_standby_that_cannot_write_says_why_and_tries_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, take, fails = event_folder(tmp_path / "first", []), EventCopy.store_part, [True, True, False]

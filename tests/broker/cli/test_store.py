@@ -1,4 +1,4 @@
-"""`homologue store`: one command each, and what it says."""
+"""`homologue store`: backup, check, restore, verify and move, and their output."""
 
 import json
 import sqlite3
@@ -43,7 +43,7 @@ def stick(tmp_path: Path) -> Path:
     return tmp_path / "stick"
 
 
-def test_an_event_is_copied_checked_and_restored_with_a_command_each(over: Path, stick: Path, tmp_path: Path) -> None:
+def test_an_event_can_be_backed_up_checked_and_restored(over: Path, stick: Path, tmp_path: Path) -> None:
     EventPin(over / "arbiter-pin").set("2468", "2468", 1000)
     made = ask("backup", over, "--to", stick)
     assert (made.exit_code, made.output.split(": ")[1]) == (0, "read back and whole\n")
@@ -59,7 +59,6 @@ def test_an_event_is_copied_checked_and_restored_with_a_command_each(over: Path,
 
 @contextmanager
 def scorer_in(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on an event's folder, as a machine does."""
     journal = open_journal(folder, NAME)
     try:
         scorer, ear = Scorer(event(), journal, folder, Clock()), Ear()
@@ -72,7 +71,7 @@ def scorer_in(folder: Path) -> Iterator[Hall]:
 
 
 def talk(table: TableJournal, hall: Hall, event_key: str) -> list[str | None]:
-    """Let a paired table send what is not safe and take the receipts; return why it believes one not, of each."""
+    """Let a paired table send its unsafe facts and handle the receipts; return each receipt's error code or None."""
     uplink = Uplink(table, Ear(), NAME, 1)
     codes = list[str | None]()
 
@@ -92,8 +91,8 @@ def talk(table: TableJournal, hall: Hall, event_key: str) -> list[str | None]:
     return codes
 
 
-def test_a_paired_table_goes_on_with_a_scorer_that_was_restored_on_another_machine(stick: Path, tmp_path: Path) -> None:
-    """A copy has the event's key: receipts that another one has signed would not be believed."""
+def test_a_paired_table_trusts_a_scorer_restored_on_another_machine(stick: Path, tmp_path: Path) -> None:
+    """A copy contains the event's key; the table would not trust receipts signed with another one."""
     first, second = tmp_path / "first", tmp_path / "second"
     save_event(first, plan(), deals(), registry())
     paired = open_event_key(first).public
@@ -115,7 +114,7 @@ def test_a_paired_table_goes_on_with_a_scorer_that_was_restored_on_another_machi
         assert (stored, table.unsent()) == ([*steps(1)], ())
 
 
-def test_a_copy_that_was_made_before_the_event_began_is_restored_with_its_key(stick: Path, tmp_path: Path) -> None:
+def test_a_copy_made_before_the_event_began_is_restored_with_its_key(stick: Path, tmp_path: Path) -> None:
     save_event(tmp_path / "first", plan(), deals(), registry())
     key = open_event_key(tmp_path / "first").public
     for words in (
@@ -127,7 +126,7 @@ def test_a_copy_that_was_made_before_the_event_began_is_restored_with_its_key(st
     assert open_event_key(tmp_path / "new").public == key
 
 
-def test_a_broken_copy_is_named_and_passed_over(over: Path, stick: Path, tmp_path: Path) -> None:
+def test_a_broken_copy_is_reported_and_skipped(over: Path, stick: Path, tmp_path: Path) -> None:
     ask("backup", over, "--to", stick)
     (over / "standings.csv").write_text("new")
     ask("backup", over, "--to", stick)
@@ -138,11 +137,11 @@ def test_a_broken_copy_is_named_and_passed_over(over: Path, stick: Path, tmp_pat
     checked = ask("check", stick)
     assert (checked.exit_code, checked.output.count("backup_broken")) == (1, 1)
     restored = ask("restore", stick, tmp_path / "new")
-    assert (restored.exit_code, restored.stderr.startswith(f"passed over: {newest.name}")) == (0, True)
+    assert (restored.exit_code, restored.stderr.startswith(f"skipped: {newest.name}")) == (0, True)
 
 
 def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
-    """Let a desk fine a player 8 IMP with its second home beside it, then let tables tell facts."""
+    """Fine a player 8 IMP at a desk with a second home, then let tables send facts."""
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal)
         with SecondHomeWriter(home, folder, print) as writer:
@@ -154,7 +153,7 @@ def decided(folder: Path, home: SecondHome, *facts: LogMessage) -> None:
             hall.hear(*facts)
 
 
-def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_gets_it_back(
+def test_restoring_an_old_copy_recovers_rulings_and_lists_what_is_missing(
     under_way: Path, stick: Path, tmp_path: Path
 ) -> None:
     ask("backup", under_way, "--to", stick)
@@ -168,7 +167,7 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
     assert restored.output.splitlines()[1:] == [
         "Desk rulings 1 were recovered from their second home.",
         f"Stored messages are missing: 2. By table: {missing}. Rulings from the desk: -.",
-        "tables send theirs again when the scorer has started, and rulings come back that tables keep",
+        "once the scorer has started, tables send their messages again, and the rulings that they keep",
     ]
     after = open_stored_event(tmp_path / "new")
     assert [entry.id for entry in after.state.book.entries.values()] == [*before.state.book.entries]
@@ -180,9 +179,7 @@ def test_restoring_a_copy_that_is_older_than_a_ruling_names_what_is_missing_and_
         assert [*hall.scorer.state.snapshot().ranking] == [*before.state.snapshot().ranking]
 
 
-def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missing(
-    under_way: Path, stick: Path, tmp_path: Path
-) -> None:
+def test_a_newer_damaged_copy_shows_what_a_restored_one_lacks(under_way: Path, stick: Path, tmp_path: Path) -> None:
     ask("backup", under_way, "--to", stick)
     last = [one for one in whole_event() if one.fact.round == 4][:2]
     (tmp_path / "second").mkdir()
@@ -194,7 +191,7 @@ def test_without_a_second_home_a_newer_copy_that_is_damaged_tells_what_is_missin
     assert f"Stored messages are missing: 3. By table: {missing}. Rulings from the desk: 1." in restored.output
 
 
-def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over: Path, stick: Path) -> None:
+def test_verify_reports_every_altered_row_of_a_store(over: Path, stick: Path) -> None:
     list_devices(over, range(1, 5))
     whole = ask("verify", over)
     assert (whole.exit_code, whole.output) == (
@@ -223,7 +220,7 @@ def test_a_whole_store_is_verified_and_one_that_is_not_is_named_row_by_row(over:
     assert (checked.exit_code, checked.output.count("row_altered")) == (1, 1)
 
 
-def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> None:
+def test_an_anchor_holds_unless_an_earlier_row_is_changed(over: Path) -> None:
     list_devices(over, range(1, 5))
     anchor = anchor_of(over)
     count = len(whole_event())
@@ -231,7 +228,7 @@ def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> Non
     lines = held.output.splitlines()
     assert (held.exit_code, lines[-1]) == (
         0,
-        f"the anchor holds: {count} messages and 0 entries of the audit log are as they were",
+        f"the anchor holds: {count} messages and 0 entries of the audit log are unchanged",
     )
     told = json.loads(ask("verify", over, "--anchor", anchor, "--json").output)
     assert told["anchor"] == {"code": None, "messages": count, "entries": 0, "rows": [], "entry": None}
@@ -246,14 +243,14 @@ def test_an_anchor_holds_until_something_before_it_is_changed(over: Path) -> Non
 
 
 @pytest.mark.parametrize("code", ["anchor_mistyped", "anchor_of_another_event"])
-def test_what_is_no_anchor_of_the_event_is_told(over: Path, code: str) -> None:
+def test_a_mistyped_or_foreign_anchor_is_an_error(over: Path, code: str) -> None:
     typed = "7K2M-9QXD" if code == "anchor_mistyped" else anchor_text("league", bytes(32), LogHead())
     refused = ask("verify", over, "--anchor", typed)
     assert (refused.exit_code, *codes(refused.stderr)) == (1, code)
     assert json.loads(ask("verify", over, "--anchor", typed, "--json").output)["error"]["code"] == code
 
 
-def test_what_is_no_store_is_told_in_json_too(tmp_path: Path) -> None:
+def test_a_folder_without_a_store_is_an_error_in_json_too(tmp_path: Path) -> None:
     told = ask("verify", tmp_path, "--json")
     assert (told.exit_code, json.loads(told.output)["error"]["code"]) == (1, "bad_event")
     assert codes(ask("verify", tmp_path).stderr) == ["bad_event"]
@@ -280,7 +277,7 @@ def test_a_journal_moves_into_a_database_once(over: Path, server: Server, tmp_pa
     assert (over / STORE).exists()
 
 
-def test_a_journal_that_a_scorer_works_on_does_not_move(over: Path, server: Server) -> None:
+def test_a_journal_in_use_cannot_be_moved(over: Path, server: Server) -> None:
     journal = open_journal(over, NAME)
     try:
         refused = ask("move", over, "--to", server.address(server.database()))
@@ -289,6 +286,6 @@ def test_a_journal_that_a_scorer_works_on_does_not_move(over: Path, server: Serv
     assert (refused.exit_code, *codes(refused.stderr)) == (1, "store_in_use")
 
 
-def test_a_folder_that_is_no_event_is_told(tmp_path: Path, stick: Path) -> None:
+def test_a_folder_that_is_not_an_event_is_refused(tmp_path: Path, stick: Path) -> None:
     refused = ask("backup", tmp_path, "--to", stick)
     assert (refused.exit_code, *codes(refused.stderr)) == (1, "no_event")

@@ -1,4 +1,4 @@
-"""`homologue rules what-if` says what the desk's page says, and writes nothing."""
+"""`homologue rules what-if` gives the same result as the desk's page and writes nothing."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,6 @@ from tests.refusals import codes
 
 
 def asked(*said: object) -> Result:
-    """Call it."""
     return CliRunner().invoke(homologue, ["what-if", *map(str, said)])
 
 
@@ -28,7 +27,7 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return event_folder(tmp_path_factory.mktemp("over"))
 
 
-def test_it_says_the_same_as_the_page_and_changes_no_file(event: Path) -> None:
+def test_what_if_gives_the_same_result_as_the_page_and_changes_no_file(event: Path) -> None:
     before = contents(event)
     told = json.loads(asked(event, "--profile", "mcr", "--method", "cross", "--json").stdout)
     stored = open_stored_event(event)
@@ -41,7 +40,7 @@ def test_it_says_the_same_as_the_page_and_changes_no_file(event: Path) -> None:
     assert contents(event) == before
 
 
-def test_by_the_own_rules_nobody_moves_and_a_profile_may_be_a_file(event: Path) -> None:
+def test_under_the_events_rules_nobody_moves_and_a_profile_may_be_a_file(event: Path) -> None:
     same = asked(event).stdout.splitlines()
     assert same == ["A small cup: oedmc-2020 now, counted by oedmc-2020", "Players who would move: 0 of 16"]
     by_id, by_file = (asked(event, "--profile", one) for one in ("mcr", profiles() / "mcr.toml"))
@@ -49,7 +48,7 @@ def test_by_the_own_rules_nobody_moves_and_a_profile_may_be_a_file(event: Path) 
     assert (by_id.exit_code, "Players who would move: 15 of 16" in by_id.stdout) == (0, True)
 
 
-def test_while_plays_are_missing_it_says_so(tmp_path: Path) -> None:
+def test_what_if_says_that_results_are_provisional(tmp_path: Path) -> None:
     assert asked(event_folder(tmp_path, until_round(2))).stderr == "provisional: 8 of 16 plays have their result\n"
 
 
@@ -63,7 +62,7 @@ def test_while_plays_are_missing_it_says_so(tmp_path: Path) -> None:
         (lambda event: (event / "elsewhere",), "file_missing"),
     ],
 )
-def test_what_is_not_there_is_refused_by_code(
+def test_an_unknown_profile_or_event_is_refused(
     event: Path, said: Callable[[Path], tuple[object, ...]], code: str
 ) -> None:
     result = asked(*said(event))

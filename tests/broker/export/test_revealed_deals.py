@@ -54,7 +54,7 @@ def test_verification_needs_only_the_public_files(cup: Path, tmp_path: Path) -> 
     said = done("verify", tmp_path / "revealed.json", "--commitment", tmp_path / "commitment.json", "--root", root)
     assert said.splitlines() == [
         *(f"deal {number}: as committed" for number in (1, 2, 3)),
-        f"3 of 3 revealed deals are what was committed to, root {root}.",
+        f"3 of 3 revealed deals match the commitment, root {root}.",
     ]
 
 
@@ -144,7 +144,7 @@ def test_the_command_names_the_deal_that_differs(cup: Path) -> None:
         [
             "deal 1: as committed",
             "deal 2: NOT AS COMMITTED: deal_differs: deal 2 is not what was committed to",
-            f"1 of 2 revealed deals are what was committed to, root {root}. Not revealed: 3.",
+            f"1 of 2 revealed deals match the commitment, root {root}. Not revealed: 3.",
         ],
     )
 

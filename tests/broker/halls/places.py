@@ -1,4 +1,4 @@
-"""Two halls and a centre without wires: what one says is carried to the other, or lost, doubled and mixed up."""
+"""Two halls and a centre without a network: the test carries, loses, doubles or reorders their messages."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -21,7 +21,7 @@ from broker.event import (
     write_halls,
 )
 from broker.halls.centre import Centre
-from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
+from broker.halls.link import MAX_TIMEOUT_S, RECEIPT_TIMEOUT_S, FromCentre
 from broker.protocol import SEATS, AtCentre, Beat, LetIn, LogMessage, Receipt, TableState, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import open_event_key
@@ -36,48 +36,45 @@ CENTRE = "centre"
 
 
 class Wire(Ear):
-    """A connection that is there or not, and remembers what was said."""
+    """A connection that is up or down, and remembers the messages sent."""
 
     there = True
 
     @property
     def up(self) -> bool:
-        """Whether it is there."""
         return self.there
 
 
 @dataclass
 class Place:
-    """A scorer, what is heard of it by its tables, and the line between it and the centre."""
+    """A scorer, the messages to its tables, and its line to the centre."""
 
     scorer: Scorer
     ear: Wire
     line: Wire = field(default_factory=Wire)
 
     def step(self) -> None:
-        """Let the scorer do what there is to do."""
+        """Let the scorer handle everything that is waiting."""
         while True:
             self.scorer.step(timeout=0)
             if not self.scorer.waiting:
                 return
 
     def hear(self, *messages: LogMessage | TableState | Beat) -> None:
-        """Let tables of a hall speak."""
         put(self.scorer, *messages)
         self.step()
 
     def told(self, table: int) -> AtCentre | None:
-        """Return what the last receipt of a table says that the centre has."""
+        """Return what the last receipt of a table says about the centre."""
         heard = [one.centre for one in self.ear.heard(f"receipt/{table}") if isinstance(one, Receipt)]
         return heard[-1] if heard else None
 
     def cut(self) -> None:
-        """Lose the line between hall and centre with what is on it."""
+        """Take the line to the centre down and lose the messages on it."""
         self.line.forget()
         self._change(up=False)
 
     def heal(self) -> None:
-        """Have a line again."""
         self._change(up=True)
 
     def _change(self, *, up: bool) -> None:
@@ -88,7 +85,7 @@ class Place:
 
 @dataclass
 class Places:
-    """All of them."""
+    """The centre and its halls, with a common monotonic clock."""
 
     centre: Place
     halls: dict[str, Place]
@@ -98,15 +95,15 @@ class Places:
 
     @property
     def at_centre(self) -> Centre:
-        """What the centre's scorer knows of its halls."""
+        """What the centre's scorer knows about its halls."""
         found = self.centre.scorer.live.centre
         assert found is not None
         return found
 
     def carry_up(self, hall: str, order: Sequence[int] | None = None) -> int:
-        """Carry what a hall has said to the centre; `order`: which of it, by number, and in which order.
+        """Carry a hall's messages to the centre: all of them, or those with the indices in `order`, in that order.
 
-        Return how many messages with rows it had said.
+        Return how many messages with rows the hall had sent.
         """
         said = [*self.halls[hall].line.said]
         self.halls[hall].line.forget()
@@ -117,7 +114,7 @@ class Places:
         return sum(topic.endswith("/row") for topic, *_ in said)
 
     def carry_down(self, hall: str, *, stale: bool = False) -> int:
-        """Carry what the centre says to a hall: the newest of each topic, or `stale`, all that it has ever said."""
+        """Carry the centre's messages to a hall: the newest of each topic, or all of them if `stale`."""
         wanted = {topics.HALL_RECEIPT.at("cup", hall=hall), topics.CENTRE.at("cup")}
         said = [(topic, payload) for topic, payload, _ in self.centre.ear.said if topic in wanted]
         for topic, payload in said if stale else dict(said).items():
@@ -126,7 +123,7 @@ class Places:
         return len(said)
 
     def carry(self, rounds: int = 40) -> None:
-        """Carry everything both ways until no hall has a row to send, also where one waits for a receipt no longer."""
+        """Carry everything both ways until no hall has a row to send, even after its timeout for receipts."""
         quiet = False
         for _ in range(rounds):
             rows = 0
@@ -138,15 +135,15 @@ class Places:
                 return
             quiet = not rows
             if quiet:
-                self.clock[0] += MOST_PATIENCE_S + 1
+                self.clock[0] += MAX_TIMEOUT_S + 1
 
     def wait(self, hall: str) -> None:
-        """Let a hall wait too long for a receipt."""
-        self.clock[0] += PATIENCE_S + 1
+        """Let a hall's timeout for a receipt expire."""
+        self.clock[0] += RECEIPT_TIMEOUT_S + 1
         self.halls[hall].step()
 
     def restart(self, name: str) -> None:
-        """Start a scorer again on its store; a broker brings what it retains."""
+        """Restart a scorer on its store; the broker resends its retained messages."""
         self._at(name).scorer._journal.close()
         made = start(self.folder / name, self.clock, self.leaving)
         if name == CENTRE:
@@ -155,18 +152,17 @@ class Places:
         else:
             self.halls[name] = made
             made.heal()
-            self.at_centre.again()
+            self.at_centre.resend_all()
         self.centre.step()
 
     def copy(self, name: str) -> None:
-        """Copy a store as it is now."""
         copy = self.folder / f"{name}.copy"
         copy.unlink(missing_ok=True)
         with closing(connect(self.folder / name / STORE)) as store, closing(connect(copy)) as target:
             store.backup(target)
 
     def restore(self, name: str) -> None:
-        """Put the copy in the place of a store, with a name of its own, and start the scorer there.
+        """Replace a store with its copy under a new store name, and restart the scorer.
 
         A standby that takes over has such a copy too.
         """
@@ -182,7 +178,6 @@ class Places:
 
 
 def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW) -> Place:
-    """Start the scorer of a folder."""
     journal = leaving.enter_context(open_journal(folder))
     event, now = open_event(folder), Clock()
     now.read = lambda: wall
@@ -197,7 +192,7 @@ def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW)
 
 
 def plan_apart() -> Plan:
-    """Return a plan in which nobody plays in two halls: two rounds, each table's four stay together."""
+    """Return a plan of two rounds in which nobody plays in two halls: each table's players stay together."""
     fours = {table: [f"p{number:02}" for number in range(4 * table - 3, 4 * table + 1)] for table in range(1, 5)}
     plays = tuple(
         BookedPlay(round_, table, (table + round_) % 4 + 1, dict(zip(SEATS, four, strict=True)))
@@ -209,7 +204,7 @@ def plan_apart() -> Plan:
 
 @contextmanager
 def places(folder: Path, planned: Plan | None = None) -> Iterator[Places]:
-    """Return two halls and their centre, all connected."""
+    """Start two halls and their centre, all connected."""
     planned = planned or plan()
     with ExitStack() as leaving:
         clock = [1000.0]

@@ -1,4 +1,4 @@
-"""A table of a hall is told which of its facts the centre has, too: never of one that is not there."""
+"""Receipts tell a hall's tables which of their facts the centre has, and never name one that it lacks."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def of_paris(made: Places) -> list[AtCentre | None]:
     return [made.halls["paris"].told(table) for table in (1, 2)]
 
 
-def test_a_table_is_told_that_the_centre_has_its_facts_once_that_has_said_so(tmp_path: Path) -> None:
+def test_a_tables_receipt_says_which_facts_the_centre_has_confirmed(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris, facts = made.halls["paris"], whole_log(1)
         paris.hear(*facts[:4])
@@ -31,7 +31,7 @@ def test_a_table_is_told_that_the_centre_has_its_facts_once_that_has_said_so(tmp
         assert made.halls["paris"].told(1) == AtCentre(upto=len(facts))
 
 
-def test_beyond_a_fact_that_the_hall_itself_lacks_nothing_is_said_to_be_there(tmp_path: Path) -> None:
+def test_facts_after_a_gap_are_not_confirmed(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         facts = whole_log(1)[:4]
         made.halls["paris"].hear(facts[0], *facts[2:])
@@ -43,9 +43,9 @@ def test_beyond_a_fact_that_the_hall_itself_lacks_nothing_is_said_to_be_there(tm
         assert made.halls["paris"].told(1) == AtCentre(upto=4)
 
 
-def test_while_much_is_to_be_sent_no_table_is_told_of_each_part_of_it(tmp_path: Path) -> None:
+def test_catching_up_sends_each_table_only_one_receipt(tmp_path: Path) -> None:
     with places(tmp_path) as made, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("broker.halls.link.AT_ONCE", 2)
+        patch.setattr("broker.halls.link.ROWS_PER_MESSAGE", 2)
         paris = made.halls["paris"]
         made.carry()
         paris.hear(*said_in("paris"))
@@ -55,7 +55,7 @@ def test_while_much_is_to_be_sent_no_table_is_told_of_each_part_of_it(tmp_path: 
         assert of_paris(made) == [AtCentre(upto=len(whole_log(table))) for table in (1, 2)]
 
 
-def test_a_fact_that_the_centre_has_refused_is_named_also_after_its_restart(tmp_path: Path) -> None:
+def test_a_fact_refused_by_the_centre_stays_listed_after_a_restart(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         facts = whole_log(1)[:6]
         made.halls["paris"].hear(*facts[:4])
@@ -71,7 +71,7 @@ def test_a_fact_that_the_centre_has_refused_is_named_also_after_its_restart(tmp_
         assert made.halls["paris"].told(1) == AtCentre(upto=6, lacks=(5,))
 
 
-def test_what_the_centre_has_is_known_after_a_restart_of_the_hall_without_a_link(tmp_path: Path) -> None:
+def test_a_hall_restarted_without_a_link_knows_what_the_centre_has(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris, facts = made.halls["paris"], whole_log(1)
         paris.hear(*facts[:4])
@@ -88,7 +88,7 @@ def test_what_the_centre_has_is_known_after_a_restart_of_the_hall_without_a_link
         assert view.rows - view.upto == 2
 
 
-def test_a_table_is_told_that_a_restored_centre_has_less_until_that_has_it_again(tmp_path: Path) -> None:
+def test_tables_learn_that_a_restored_centre_has_less_until_it_catches_up(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         facts = whole_log(1)
         made.halls["paris"].hear(*facts[:4])

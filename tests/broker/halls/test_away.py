@@ -1,4 +1,4 @@
-"""While the centre's scorer is away, its brokers keep nothing of what halls send, and a hall loses nothing by that."""
+"""While the centre's scorer is away, its brokers store nothing that halls send, and halls lose nothing."""
 
 import queue
 from contextlib import ExitStack
@@ -15,7 +15,7 @@ from tests.broker.halls.places import CENTRE, HALLS, places, start
 from tests.patience import PATIENCE_S
 
 
-def test_no_session_waits_for_a_scorer_of_the_centre_that_is_away(tmp_path: Path) -> None:
+def test_the_broker_stores_no_session_for_an_absent_scorer_of_the_centre(tmp_path: Path) -> None:
     known = Credentials.create(4, [one.name for one in HALLS])
     settings = MqttBrokerSettings(
         folder=tmp_path / "broker",

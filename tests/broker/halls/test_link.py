@@ -1,4 +1,4 @@
-"""What a hall has, the centre gets: each row once, whatever becomes of the line between them."""
+"""The centre gets each row of a hall once, whatever happens to the line between them."""
 
 import time
 import tracemalloc
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.event import CentreAddress
-from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
+from broker.halls.link import MAX_WINDOW, MIN_WINDOW, ROWS_PER_MESSAGE, FromCentre, HallLink
 from broker.protocol import (
     LONGEST_ROW,
     SILENT_S,
@@ -39,25 +39,25 @@ from tests.examples import COSTLY
 
 
 def said_in(hall: str) -> list[LogMessage]:
-    """Return all that the tables of a hall say."""
+    """Return all messages of the tables of a hall."""
     (tables,) = [one.numbers for one in HALLS if one.name == hall]
     return [message for table in sorted(tables) for message in whole_log(table)]
 
 
 def facts_at(place: Places) -> list[tuple[int, int, str]]:
-    """Return table, number and id of all facts at the centre."""
+    """Return table, sequence number and id of all facts at the centre."""
     journal = place.centre.scorer._journal
     return sorted((m.table, m.seq, m.id) for m in journal.messages() if isinstance(m, LogMessage))
 
 
 def told_at_tables(made: Places) -> set[tuple[int, int]]:
-    """Return table and number of the facts of which tables are told that the centre has them."""
+    """Return table and sequence number of the facts which receipts say that the centre has."""
     receipts = [(table, hall.told(table)) for hall in made.halls.values() for table in range(1, 5)]
     return {(table, seq) for table, centre in receipts if centre for seq in range(1, centre.upto + 1)}
 
 
 def counted_at(place: Place, *, anew: bool) -> tuple[object, ...]:
-    """Return what a desk shows that is counted over all tables, as it stands there or counted anew."""
+    """Return a desk's totals over all tables, as it has them or computed afresh."""
     scorer = place.scorer
     view = (Dashboard(scorer.live, lambda: "", time.monotonic) if anew else scorer.dashboard).view()
     return view.lost, view.apart, view.halls
@@ -66,7 +66,7 @@ def counted_at(place: Place, *, anew: bool) -> tuple[object, ...]:
 ALL = sorted((one.table, one.seq, one.id) for one in whole_event())
 
 
-def test_the_centre_has_the_facts_of_all_halls_and_their_standings_together(tmp_path: Path) -> None:
+def test_the_centre_has_the_facts_of_all_halls_and_their_common_standings(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
@@ -83,10 +83,10 @@ def test_the_centre_has_the_facts_of_all_halls_and_their_standings_together(tmp_
             ("osaka", 0, 0, "there"),
         ]
         parsed = [topics.parse_topic(one) for one in made.centre.ear.story]
-        assert {one.table for one in parsed if one} == {None}  # tables are in halls, and hear nothing of it
+        assert {one.table for one in parsed if one} == {None}  # nothing is sent to tables: they are in the halls
 
 
-def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_path: Path) -> None:
+def test_the_centre_shows_for_each_table_whether_its_hall_is_connected(tmp_path: Path) -> None:
     with places(tmp_path) as made:
 
         def states() -> list[str]:
@@ -105,10 +105,10 @@ def test_the_tables_of_a_hall_say_at_the_centre_whether_it_is_in_contact(tmp_pat
         made.carry_up("paris")
         assert states() == ["hall_away", "hall_away", "unheard", "unheard"]
         (paris, _) = made.centre.scorer.feed.current.halls
-        assert (paris.lifecycle, paris.clock_span) == ("gone", "")  # a will was written long ago
+        assert (paris.lifecycle, paris.clock_span) == ("gone", "")  # the will was written long ago
 
 
-def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: Path) -> None:
+def test_a_hall_publishes_no_deal_before_all_halls_have_played_it(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris, osaka = made.halls["paris"], made.halls["osaka"]
         paris.hear(*said_in("paris"))
@@ -124,7 +124,7 @@ def test_no_deal_is_public_in_a_hall_before_all_halls_have_played_it(tmp_path: P
 
 
 def waits(made: Places, count: int) -> list[int]:
-    """Return after how many seconds each the rows of Paris, all of which are lost, are sent again."""
+    """Lose all rows of Paris; return after how many seconds each repetition is sent."""
     hall, found = made.halls["paris"], list[int]()
     hall.line.forget()
     for _ in range(count):
@@ -138,11 +138,11 @@ def waits(made: Places, count: int) -> list[int]:
 
 
 def rows_sent(place: Place) -> int:
-    """Return how many rows a hall has sent and nobody has carried."""
+    """Return how many rows a hall has sent that were not carried."""
     return len([row for one in place.line.heard("/row") if isinstance(one, HallRow) for row in one.each()])
 
 
-def test_each_time_in_vain_a_hall_waits_longer_and_after_a_receipt_as_short_as_at_first(tmp_path: Path) -> None:
+def test_a_hall_waits_longer_after_each_timeout_until_a_receipt_comes(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         first, *others = [message for table in (1, 2) for message in whole_log(table)]
         made.carry()
@@ -158,8 +158,8 @@ def test_each_time_in_vain_a_hall_waits_longer_and_after_a_receipt_as_short_as_a
         assert [one for one in facts_at(made) if one[0] in (1, 2)] == [one for one in ALL if one[0] in (1, 2)]
 
 
-def test_a_receipt_of_rows_that_were_sent_twice_does_not_make_a_hall_hasty(tmp_path: Path) -> None:
-    """Which of the two has arrived nobody knows: a centre that is always late would be sent everything twice."""
+def test_a_receipt_for_repeated_rows_does_not_shorten_the_timeout(tmp_path: Path) -> None:
+    """Nobody knows which of the two has arrived: a centre that is always late would be sent everything twice."""
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         made.carry()
@@ -172,12 +172,12 @@ def test_a_receipt_of_rows_that_were_sent_twice_does_not_make_a_hall_hasty(tmp_p
         assert waits(made, 2) == [11, 21]
 
 
-def test_of_rows_that_the_centre_has_none_is_sent_again_once_its_receipt_is_there(tmp_path: Path) -> None:
+def test_rows_are_not_repeated_after_their_receipt(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         made.carry()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("broker.halls.link.AT_ONCE", 2)
+            patch.setattr("broker.halls.link.ROWS_PER_MESSAGE", 2)
             for message in whole_log(1)[:8]:
                 paris.hear(message)
             said = rows_sent(paris)
@@ -191,7 +191,6 @@ def test_of_rows_that_the_centre_has_none_is_sent_again_once_its_receipt_is_ther
 
 
 def of_paris(made: Places) -> list[tuple[int, int, str]]:
-    """Return the facts of Paris at the centre."""
     return [one for one in facts_at(made) if one[0] in (1, 2)]
 
 
@@ -200,7 +199,7 @@ ALTERED_TIME = "UPDATE journal SET received_at = 1 << 60 WHERE height = {}"
 ALL_OF_PARIS = [one for one in ALL if one[0] in (1, 2)]
 
 
-def test_a_hall_goes_on_after_the_row_that_the_centre_has_where_its_standby_takes_over(tmp_path: Path) -> None:
+def test_a_halls_standby_continues_after_the_last_row_that_the_centre_has(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.halls["paris"].hear(*said_in("paris")[:10])
         made.carry()
@@ -213,7 +212,7 @@ def test_a_hall_goes_on_after_the_row_that_the_centre_has_where_its_standby_take
         assert of_paris(made) == ALL_OF_PARIS
 
 
-def test_a_hall_that_begins_again_sends_its_rows_again_where_all_of_them_are_lost(tmp_path: Path) -> None:
+def test_a_hall_that_begins_again_repeats_all_rows_if_they_were_lost(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         paris.hear(*said_in("paris")[:10])
@@ -232,7 +231,7 @@ def test_a_hall_that_begins_again_sends_its_rows_again_where_all_of_them_are_los
         assert of_paris(made) == ALL_OF_PARIS
 
 
-def test_a_centre_that_is_restored_gets_what_it_lacks_from_a_hall_that_had_begun_again(tmp_path: Path) -> None:
+def test_a_restored_centre_gets_what_it_lacks_from_a_hall_that_had_begun_again(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.halls["paris"].hear(*said_in("paris")[:10])
         made.copy("paris")
@@ -248,7 +247,7 @@ def test_a_centre_that_is_restored_gets_what_it_lacks_from_a_hall_that_had_begun
         assert of_paris(made) == ALL_OF_PARIS
 
 
-def test_a_receipt_that_is_lost_is_said_again_when_the_hall_says_that_it_is_there(tmp_path: Path) -> None:
+def test_a_lost_receipt_is_repeated_when_the_hall_announces_itself(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         made.carry()
@@ -261,13 +260,13 @@ def test_a_receipt_that_is_lost_is_said_again_when_the_hall_says_that_it_is_ther
         assert of_paris(made) == ALL_OF_PARIS
 
 
-def test_which_deals_are_over_is_said_again_where_a_hall_has_missed_it(tmp_path: Path) -> None:
-    """What is published while a hall connects may pass it by, and at the end nothing changes any more."""
+def test_the_list_of_complete_deals_is_repeated(tmp_path: Path) -> None:
+    """A hall may miss what is published while it connects, and at the end of an event nothing changes any more."""
     with places(tmp_path) as made:
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
         made.carry()
-        made.halls["paris"].scorer.state.release(frozenset())  # as if it had not heard it
+        made.halls["paris"].scorer.state.release(frozenset())  # as if it had missed it
         made.centre.ear.forget()
         made.centre.step()
         assert made.centre.ear.heard("/centre") == []
@@ -278,7 +277,7 @@ def test_which_deals_are_over_is_said_again_where_a_hall_has_missed_it(tmp_path:
 
 
 def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
-    """Let something happen between a hall and the centre, or to one of them."""
+    """Let a mishap befall a hall, the centre, or the line between them."""
     hall = made.halls[name]
 
     def take_over() -> None:
@@ -286,11 +285,11 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
         made.restore(name)
 
     mishaps: dict[str, Callable[[], object]] = {
-        "carried, and all that was ever said comes again": lambda: (
+        "carried, with all earlier messages of the centre": lambda: (
             made.carry_down(name, stale=True),
             made.carry_up(name),
         ),
-        "lost, doubled and mixed up": lambda: made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60))),
+        "lost, doubled, reordered": lambda: made.carry_up(name, data.draw(st.lists(st.integers(0, 30), max_size=60))),
         "cut": hall.cut,
         "healed": hall.heal,
         "late": lambda: made.wait(name),
@@ -303,7 +302,7 @@ def draw_mishap(made: Places, name: str, data: st.DataObject) -> None:
 
 @settings(max_examples=max(4, COSTLY.max_examples))
 @given(data=st.data())
-def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact_once_and_tables_know_that(
+def test_despite_any_loss_repetition_or_restore_the_centre_gets_every_fact_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     with places(tmp_path_factory.mktemp("places")) as made:
@@ -330,14 +329,14 @@ def test_whatever_is_lost_doubled_mixed_up_or_restored_the_centre_has_every_fact
 
 
 def with_rows(journal: Journal, count: int) -> None:
-    """Add so many facts of one table to a hall's journal, as hours without a link leave them."""
+    """Add `count` facts of one table to a hall's journal, as after hours without a link."""
     with journal.commit():
         for seq in range(1, count + 1):
             journal.append(fact(1, seq, Confirmed(round=1, deal=1)), received_at=seq)
 
 
 class Centre:
-    """Takes what a hall sends, and says so after each round."""
+    """Receives a hall's rows and sends a receipt each time."""
 
     def __init__(self, hall: HallLink, line: Wire, key: SigningKey) -> None:
         self._hall, self._line, self._key = hall, line, key
@@ -345,7 +344,6 @@ class Centre:
         self.most_at_once = 0
 
     def take(self) -> None:
-        """Take all that is on the way."""
         rows = [row for one in self._line.heard("/row") if isinstance(one, HallRow) for row in one.each()]
         self._line.forget()
         self.most_at_once = max(self.most_at_once, len(rows))
@@ -361,12 +359,12 @@ class Centre:
             link=last.link if last else None,
         )
         topic = topics.HALL_RECEIPT.at("cup", hall="paris")
-        self._hall.take(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
+        self._hall.receive(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
 
 
 @dataclass
 class Line:
-    """A hall's link on its journal, the line on which it speaks, and a centre that answers."""
+    """A hall's link with its journal, its line, and a centre that answers."""
 
     hall: HallLink
     wire: Wire
@@ -375,15 +373,14 @@ class Line:
     clock: list[float]
 
     def steps(self, count: int) -> None:
-        """Let the hall do what there is to do, so many times."""
         for _ in range(count):
             self.hall.step()
 
     def on_its_way(self, seconds: list[float]) -> list[int]:
-        """Return how many rows are on their way, each time until a receipt comes after so many seconds."""
+        """Return for each delay of a receipt, in seconds, how many rows are sent before it comes."""
         found = list[int]()
         for took in seconds:
-            self.steps(2 * MOST_ON_WAY // AT_ONCE)
+            self.steps(2 * MAX_WINDOW // ROWS_PER_MESSAGE)
             found.append(-len(self.centre.heights))
             self.clock[0] += took
             self.centre.take()
@@ -393,7 +390,7 @@ class Line:
 
 @contextmanager
 def line_of(folder: Path) -> Iterator[Line]:
-    """Return a hall that is connected with a centre, which has nothing yet."""
+    """Connect a hall with a centre that has nothing yet."""
     folder.mkdir(exist_ok=True)
     key, wire, clock = SigningKey.new(), Wire(), [0.0]
     with open_journal(folder) as journal:
@@ -401,15 +398,15 @@ def line_of(folder: Path) -> Iterator[Line]:
         hall = HallLink(address, "cup", journal, lambda: (), lambda: NOW, lambda: clock[0])
         hall._link = wire
         made = Line(hall, wire, Centre(hall, wire, key), journal, clock)
-        hall.take(FromCentre(LinkChanged(up=True)))
+        hall.receive(FromCentre(LinkChanged(up=True)))
         made.centre.take()
         yield made
 
 
 def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
-    """Let a hall come back after hours; return what the centre has got, and the most memory that it took."""
+    """Let a hall catch up after hours; return the centre, and the peak memory in bytes."""
     with line_of(folder) as line:
-        line.hall.take(FromCentre(LinkChanged(up=False)))
+        line.hall.receive(FromCentre(LinkChanged(up=False)))
         line.wire.there = False
         with_rows(line.journal, count)
         for _ in range(1000):
@@ -417,7 +414,7 @@ def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
             line.steps(1)
         assert line.wire.said == []
         line.wire.there = True
-        line.hall.take(FromCentre(LinkChanged(up=True)))
+        line.hall.receive(FromCentre(LinkChanged(up=True)))
         tracemalloc.start()
         for _ in range(count):
             line.centre.take()
@@ -430,27 +427,27 @@ def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
     return line.centre, peak
 
 
-def test_after_hours_without_a_link_a_hall_sends_all_once_a_hundred_at_a_time_in_as_little_memory(
+def test_after_hours_without_a_link_a_hall_sends_everything_once_in_bounded_memory(
     tmp_path: Path,
 ) -> None:
-    """So tables do not wait, however much waits."""
+    """Tables do not have to wait, however much there is to send."""
     (few, little), (many, much) = (catch_up(tmp_path / str(count), count) for count in (500, 3000))
     assert many.heights == [*range(1, 3001)]
-    assert (few.most_at_once, many.most_at_once) == (AT_ONCE, AT_ONCE)
+    assert (few.most_at_once, many.most_at_once) == (ROWS_PER_MESSAGE, ROWS_PER_MESSAGE)
     assert much < 2 * little
 
 
-def test_as_much_is_on_its_way_as_suits_the_centre(tmp_path: Path) -> None:
+def test_the_number_of_unconfirmed_rows_adapts_to_the_centre(tmp_path: Path) -> None:
     with line_of(tmp_path) as line:
-        with_rows(line.journal, 8 * MOST_ON_WAY)
+        with_rows(line.journal, 8 * MAX_WINDOW)
         soon = line.on_its_way([0.1] * 6)
-        assert soon == [LEAST_ON_WAY * 2**at for at in range(5)] + [MOST_ON_WAY]
-        assert line.on_its_way([2.0] * 2) == [MOST_ON_WAY] * 2
+        assert soon == [MIN_WINDOW * 2**at for at in range(5)] + [MAX_WINDOW]
+        assert line.on_its_way([2.0] * 2) == [MAX_WINDOW] * 2
         late = line.on_its_way([2.1] * 6)
-        assert late == [*(MOST_ON_WAY // 2**at for at in range(5)), LEAST_ON_WAY]
+        assert late == [*(MAX_WINDOW // 2**at for at in range(5)), MIN_WINDOW]
 
 
-def test_rows_are_sent_in_few_messages_that_a_broker_takes(tmp_path: Path) -> None:
+def test_rows_are_sent_in_few_messages_within_the_brokers_limit(tmp_path: Path) -> None:
     with line_of(tmp_path) as line:
         long = [fact(1, seq, Call(round=1, deal=1, open=True)) for seq in range(1, 51)]
         with line.journal.commit():
@@ -465,8 +462,8 @@ def test_rows_are_sent_in_few_messages_that_a_broker_takes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("character", [" ", "東", "\U0001f004", '"'])
-def test_the_longest_row_that_a_hall_sends_is_one_that_a_broker_takes(tmp_path: Path, character: str) -> None:
-    """Its length is counted in characters, whatever they take on the way."""
+def test_the_longest_row_fits_in_a_message(tmp_path: Path, character: str) -> None:
+    """Its length is counted in characters, however many bytes they take in the message."""
     with line_of(tmp_path) as line:
         with line.journal.commit():
             for seq, length in ((1, LONGEST_ROW), (2, LONGEST_ROW + 1)):
@@ -478,7 +475,7 @@ def test_the_longest_row_that_a_hall_sends_is_one_that_a_broker_takes(tmp_path: 
         assert sent == [character * LONGEST_ROW, ""]
 
 
-def test_a_row_with_a_changed_byte_that_is_no_text_keeps_no_other_row_from_the_centre(tmp_path: Path) -> None:
+def test_a_row_that_is_not_text_does_not_hold_up_other_rows(tmp_path: Path) -> None:
     with line_of(tmp_path) as line:
         with_rows(line.journal, 3)
         with closing(connect(tmp_path / STORE)) as store:
@@ -493,7 +490,7 @@ def test_a_row_with_a_changed_byte_that_is_no_text_keeps_no_other_row_from_the_c
 
 @pytest.mark.parametrize("changed", ["DELETE FROM journal WHERE height = {}", ALTERED_TIME])
 @pytest.mark.parametrize("height", [5, 8])
-def test_a_row_that_is_missing_or_has_no_time_keeps_no_other_row_from_the_centre(
+def test_a_missing_row_or_one_without_a_valid_time_does_not_hold_up_others(
     tmp_path: Path, changed: str, height: int
 ) -> None:
     with places(tmp_path) as made:
@@ -511,7 +508,7 @@ def test_a_row_that_is_missing_or_has_no_time_keeps_no_other_row_from_the_centre
         assert [one for one in ALL_OF_PARIS if one not in of_paris(made)] == [(*lost, f"t{lost[0]}-fact-{lost[1]}")]
         made.halls["paris"].cut()
         made.halls["paris"].heal()
-        assert made.at_centre._at["paris"].attempt == 0
+        assert made.at_centre._positions["paris"].attempt == 0
         made.restart("paris")
         made.halls["paris"].hear(*said_in("paris"))
         made.carry()
@@ -519,10 +516,10 @@ def test_a_row_that_is_missing_or_has_no_time_keeps_no_other_row_from_the_centre
 
 
 def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:
-    """What is on its way to a busy centre arrives without being sent again."""
+    """Rows on their way to a busy centre arrive without being repeated."""
     with line_of(tmp_path) as line:
-        with_rows(line.journal, 2 * LEAST_ON_WAY)
-        assert line.on_its_way([4.0]) == [LEAST_ON_WAY]
+        with_rows(line.journal, 2 * MIN_WINDOW)
+        assert line.on_its_way([4.0]) == [MIN_WINDOW]
         line.steps(1)
         line.wire.forget()
         waited = 0
@@ -533,12 +530,12 @@ def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path)
         assert waited == 17
 
 
-def test_a_hall_says_that_it_is_not_let_in_until_it_is_or_nobody_answers(tmp_path: Path) -> None:
+def test_a_hall_shows_that_it_is_refused_until_it_is_connected_or_nobody_answers(tmp_path: Path) -> None:
     with line_of(tmp_path) as line:
         said = []
         for why in (LinkRefused("not you"), None, LinkDown("nobody answers"), LinkRefused("not you")):
-            line.hall.take(FromCentre(LinkChanged(up=False, why=why)))
+            line.hall.receive(FromCentre(LinkChanged(up=False, why=why)))
             said.append(line.hall.view().turned_away)
-        line.hall.take(FromCentre(LinkChanged(up=True)))
+        line.hall.receive(FromCentre(LinkChanged(up=True)))
         assert [*said, line.hall.view().turned_away] == [True, True, False, True, False]
         assert line.hall.view().tried == ("127.0.0.1:1",)

@@ -1,4 +1,4 @@
-"""What the centre takes of a hall's rows, what it refuses, and what its arbiters are told."""
+"""Which rows of a hall the centre accepts and refuses, and the alerts for its arbiters."""
 
 import os
 from collections.abc import Callable
@@ -43,7 +43,7 @@ HEAD = RulingAuthor("Hélène Roy", "helene", "head_arbiter")
 
 
 def rule(place: Place, decision: AnyDecision, key: tuple[int, int] | None = None, id_: str = "ruling-0001") -> str:
-    """Let the head arbiter of a place rule on a play, or on none; return the ruling's id."""
+    """Let the head arbiter of a place give a ruling, with or without a play; return its id."""
     rulings = place.scorer.rulings
     after = place.scorer.state.last_message_id(key) if key else None
     if isinstance(decision, Undo):
@@ -65,7 +65,7 @@ def codes(place: Place) -> list[str]:
     return [alert.code for alert in reversed(place.scorer.feed.current.alerts)]
 
 
-def test_rulings_of_halls_count_at_the_centre_under_its_own_numbers(tmp_path: Path) -> None:
+def test_rulings_of_halls_count_at_the_centre_under_the_centres_numbers(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
@@ -86,7 +86,7 @@ def test_rulings_of_halls_count_at_the_centre_under_its_own_numbers(tmp_path: Pa
         assert "hall_ruling_refused" not in codes(made.centre)
 
 
-def test_a_ruling_of_no_play_can_be_taken_back_after_the_centre_has_started_again(tmp_path: Path) -> None:
+def test_a_ruling_without_a_play_can_be_undone_after_a_restart_of_the_centre(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         rule(paris, Award(gives={"p01": 8}), id_="award-paris")
@@ -107,11 +107,11 @@ def forged(
     again: bytes | None = None,
     attempt: int | None = None,
 ) -> bytes:
-    """Return a row that somebody with a hall's credentials makes, after the last that the centre has.
+    """Return a row forged with a hall's credentials, after the last one that the centre has.
 
-    `again`: what the next row in the same message says. `attempt`: at which time of beginning it is the first row.
+    With `again`, the message has another row with this body. With `attempt`, it is the first row of that attempt.
     """
-    at = made.at_centre._at[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
+    at = made.at_centre._positions[hall] if attempt is None else HallPosition(store="another-store", attempt=attempt)
     number = at.upto + 1 if height is None else height
     link = link_after(bytes.fromhex(at.link), number, 1, body)
     then = (NextRow(link_after(link, number + 1, 1, again).hex(), 1, again.decode()),) if again else ()
@@ -174,7 +174,7 @@ def test_a_stolen_hall_can_speak_for_its_own_tables_only(tmp_path: Path) -> None
         assert made.centre.scorer.state.play((4, 1)).rulings == ()
 
 
-def test_what_a_hall_has_admitted_is_stored_in_one_commit_and_each_of_it_once(tmp_path: Path) -> None:
+def test_devices_that_a_hall_has_admitted_are_stored_once_and_in_one_commit(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         scorer, commits = made.centre.scorer, list[list[tuple[int, str]]]()
         scorer._journal.follow(
@@ -192,7 +192,7 @@ def test_what_a_hall_has_admitted_is_stored_in_one_commit_and_each_of_it_once(tm
         made.restart(CENTRE)
         devices = made.centre.scorer.live.devices.admissions.all()
         assert sorted(one.device for one in devices) == sorted([*own, "thief-0001"])
-        assert made.at_centre._at["paris"].upto == made.halls["paris"].scorer._journal.height + 2
+        assert made.at_centre._positions["paris"].upto == made.halls["paris"].scorer._journal.height + 2
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_what_a_hall_has_admitted_is_stored_in_one_commit_and_each_of_it_once(tm
         Award(gives={"p09": 8}),
     ],
 )
-def test_a_stolen_hall_changes_nothing_of_who_plays_elsewhere(tmp_path: Path, decision: AnyDecision) -> None:
+def test_a_stolen_hall_cannot_change_players_elsewhere(tmp_path: Path, decision: AnyDecision) -> None:
     with places(tmp_path, plan_apart()) as made:
         made.carry()
         height = made.centre.scorer._journal.height
@@ -228,7 +228,7 @@ def given_by_thief(decision: AnyDecision) -> Ruling:
     )
 
 
-def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None:
+def test_a_hall_can_rule_on_a_player_who_entered_there(tmp_path: Path) -> None:
     with places(tmp_path, plan_apart()) as made:
         paris, four = made.halls["paris"], ("p99", "p02", "p03", "p04")
         entered = PlanChanged(
@@ -246,7 +246,7 @@ def test_who_has_entered_in_a_hall_can_be_ruled_on_there(tmp_path: Path) -> None
 
 
 def three_rows(made: Places) -> tuple[list[LogMessage], HallRow]:
-    """Return all that the tables of Paris say, and the message with the fifth to the seventh: the centre has four."""
+    """Return all messages of Paris's tables, and the message with rows five to seven; the centre has the first four."""
     paris, said = made.halls["paris"], said_in("paris")
     paris.hear(*said[:4])
     made.carry()
@@ -256,7 +256,7 @@ def three_rows(made: Places) -> tuple[list[LogMessage], HallRow]:
     return said, three
 
 
-def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_path: Path) -> None:
+def test_a_row_changed_in_transit_is_refused_and_the_next_one_is_accepted(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         said, three = three_rows(made)
         altered = replace(three.then[0], body=three.then[0].body.replace("1000", "1001"))
@@ -274,8 +274,8 @@ def test_a_row_that_was_changed_on_the_way_is_refused_and_the_next_is_taken(tmp_
 
 
 @pytest.mark.parametrize("between", ["nothing", "a message", "a start"])
-def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path, between: str) -> None:
-    """The next row proves that it is as it was stored. Until that comes in another message, it is told and kept."""
+def test_a_row_with_a_wrong_link_is_accepted_if_the_next_row_proves_it(tmp_path: Path, between: str) -> None:
+    """The next row proves it unchanged. If that comes in a later message, there is an alert and the row is retained."""
     with places(tmp_path) as made:
         said, three = three_rows(made)
         first, middle, last = (replace(one, then=()) for one in three.each())
@@ -296,7 +296,7 @@ def test_a_row_of_which_the_link_alone_was_altered_costs_no_other(tmp_path: Path
         assert codes(made.centre).count("hall_row_altered") == (between == "a message")
 
 
-def test_a_row_that_the_next_message_does_not_prove_stays_refused_and_is_told_once(tmp_path: Path) -> None:
+def test_a_row_that_the_next_message_does_not_prove_stays_refused(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         said, three = three_rows(made)
         first, middle, last = (replace(one, then=()) for one in three.each())
@@ -308,7 +308,7 @@ def test_a_row_that_the_next_message_does_not_prove_stays_refused_and_is_told_on
         assert (codes(made.centre).count("hall_row_altered"), len(acknowledged)) == (1, 3)
 
 
-def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_on(tmp_path: Path) -> None:
+def test_a_hall_removed_from_the_list_gets_no_receipts(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.centre.ear.there = False
         for hall in made.halls:
@@ -322,7 +322,7 @@ def test_a_hall_that_is_in_the_list_no_more_is_told_nothing_and_the_centre_goes_
         assert {one.hall for one in made.centre.ear.heard("") if isinstance(one, HallReceipt)} == {"paris"}
 
 
-def test_a_centre_whose_list_of_halls_is_gone_keeps_its_halls_and_does_not_start_again_without_them(
+def test_a_centre_without_its_list_of_halls_keeps_running_but_does_not_start(
     tmp_path: Path,
 ) -> None:
     with places(tmp_path) as made:
@@ -339,7 +339,7 @@ def test_a_centre_whose_list_of_halls_is_gone_keeps_its_halls_and_does_not_start
         assert [one.code for one in refused.value.found] == ["hall_file_missing"]
 
 
-def test_a_hall_that_does_not_know_any_more_that_it_is_one_makes_no_deal_public(tmp_path: Path) -> None:
+def test_a_hall_without_its_centre_file_does_not_start(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.halls["paris"].hear(*said_in("paris"))
         (made.folder / "paris" / HALL).unlink()
@@ -348,7 +348,7 @@ def test_a_hall_that_does_not_know_any_more_that_it_is_one_makes_no_deal_public(
         assert [one.code for one in refused.value.found] == ["hall_file_missing"]
 
 
-def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) -> None:
+def test_a_revoked_hall_is_ignored_until_it_is_admitted_again(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
         made.centre.step()
@@ -365,8 +365,8 @@ def test_a_revoked_hall_is_not_heard_until_it_is_admitted_again(tmp_path: Path) 
         assert made.centre.scorer.state.plays_in == 16
 
 
-def test_a_hall_stays_revoked_under_a_scorer_whose_own_file_does_not_say_so(tmp_path: Path) -> None:
-    """Two machines with one database have a file each; who runs the centre may have written only one of them."""
+def test_a_hall_stays_revoked_even_if_another_machines_file_says_otherwise(tmp_path: Path) -> None:
+    """Two machines with one database each have a file; possibly only one of them was changed."""
     with places(tmp_path) as made:
         made.carry()
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
@@ -386,7 +386,7 @@ def test_a_hall_stays_revoked_under_a_scorer_whose_own_file_does_not_say_so(tmp_
         assert not any(one.revoked for one in made.at_centre.views())
 
 
-def test_a_hall_that_was_admitted_while_the_centre_was_away_is_heard(tmp_path: Path) -> None:
+def test_a_hall_admitted_while_the_centre_was_stopped_is_accepted(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
         made.centre.step()
@@ -397,19 +397,19 @@ def test_a_hall_that_was_admitted_while_the_centre_was_away_is_heard(tmp_path: P
         assert not any(one.revoked for one in made.at_centre.views())
 
 
-def test_a_revoked_hall_that_speaks_all_the_same_is_refused(tmp_path: Path) -> None:
-    """It may still be let in at a node that has not heard of it."""
+def test_messages_of_a_revoked_hall_are_refused(tmp_path: Path) -> None:
+    """A node that does not know of the revocation yet may still admit it."""
     with places(tmp_path) as made:
         made.carry()
         write_halls(made.folder / "centre", [replace(one, revoked=one.name == "osaka") for one in HALLS])
         made.centre.step()
-        before = made.centre.scorer._journal.height, made.at_centre._at["osaka"]
+        before = made.centre.scorer._journal.height, made.at_centre._positions["osaka"]
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0])))
-        assert (made.centre.scorer._journal.height, made.at_centre._at["osaka"]) == before
+        assert (made.centre.scorer._journal.height, made.at_centre._positions["osaka"]) == before
         assert "hall_cut_off" in codes(made.centre)
 
 
-def test_what_a_revoked_hall_says_of_facts_that_it_has_refused_counts_for_nothing(tmp_path: Path) -> None:
+def test_a_revoked_halls_state_is_ignored(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         first, _, third, *_ = whole_log(3)
         made.halls["osaka"].hear(first, third)
@@ -430,24 +430,24 @@ def test_what_a_revoked_hall_says_of_facts_that_it_has_refused_counts_for_nothin
 
 
 @pytest.mark.parametrize("attempt", [MOST_ATTEMPTS + 1, 2**63 - 1])
-def test_no_hall_uses_up_the_numbers_of_beginning_again(tmp_path: Path, attempt: int) -> None:
-    """Else nobody could come after a stolen one: a new machine begins again with its first row."""
+def test_no_hall_can_use_up_the_attempt_numbers(tmp_path: Path, attempt: int) -> None:
+    """Otherwise nobody could replace a stolen hall: a new machine begins again with its first row."""
     with places(tmp_path) as made:
         made.carry()
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=attempt))
-        assert made.at_centre._at["osaka"].attempt == 0
+        assert made.at_centre._positions["osaka"].attempt == 0
         arrive(made, "osaka", forged(made, "osaka", encode(whole_log(3)[0]), attempt=MOST_ATTEMPTS))
-        assert made.at_centre._at["osaka"].attempt == MOST_ATTEMPTS
+        assert made.at_centre._positions["osaka"].attempt == MOST_ATTEMPTS
 
 
-def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_path: Path) -> None:
+def test_a_hall_restored_from_an_older_copy_has_no_row_stored_twice(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         paris.hear(*said_in("paris")[:10])
         made.carry()
-        at = made.at_centre._at["paris"]
-        made.at_centre._at["paris"] = replace(at, link="e" * 64)  # another's row
-        made.at_centre.again()
+        at = made.at_centre._positions["paris"]
+        made.at_centre._positions["paris"] = replace(at, link="e" * 64)  # another row
+        made.at_centre.resend_all()
         made.centre.step()
         paris.hear(*said_in("paris")[10:])
         made.carry()
@@ -459,7 +459,7 @@ def test_a_hall_that_was_restored_from_an_older_copy_sends_nothing_twice(tmp_pat
         assert made.centre.scorer.state.plays_in == 8
 
 
-def test_facts_that_a_hall_has_refused_are_not_waited_for_at_the_centre(tmp_path: Path) -> None:
+def test_the_centre_does_not_wait_for_facts_that_a_hall_has_refused(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         paris = made.halls["paris"]
         paris.scorer.live.intake.books[1].passed_over.add(3)
@@ -472,7 +472,7 @@ def test_facts_that_a_hall_has_refused_are_not_waited_for_at_the_centre(tmp_path
         assert refused == [(1, 3, "too_many_facts")]
 
 
-def test_a_hall_shows_everybody_only_what_is_over_in_all_halls(tmp_path: Path) -> None:
+def test_a_hall_publishes_only_deals_complete_in_all_halls(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.halls["paris"].hear(*said_in("paris"))
         made.carry()
@@ -483,7 +483,7 @@ def test_a_hall_shows_everybody_only_what_is_over_in_all_halls(tmp_path: Path) -
         assert {one.plays for one in public.standings} <= {0}
 
 
-def test_a_hall_believes_a_centre_that_was_restored_and_has_come_less_far(tmp_path: Path) -> None:
+def test_a_hall_trusts_a_restored_centre_that_has_less(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         made.halls["paris"].hear(*said_in("paris"))
         made.halls["osaka"].hear(*said_in("osaka")[:-1])
@@ -500,7 +500,7 @@ def test_a_hall_believes_a_centre_that_was_restored_and_has_come_less_far(tmp_pa
         assert made.halls["paris"].scorer.snapshot.complete == frozenset(event().expected)
 
 
-def test_what_a_hall_was_told_is_over_is_known_after_a_restart_without_a_link(tmp_path: Path) -> None:
+def test_a_hall_restarted_without_a_link_knows_the_complete_deals(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         for name, hall in made.halls.items():
             hall.hear(*said_in(name))
@@ -518,7 +518,7 @@ def test_what_a_hall_was_told_is_over_is_known_after_a_restart_without_a_link(tm
         ((("Paris", "1"),), "malformed"),
     ],
 )
-def test_halls_that_cannot_be_are_refused(tmp_path: Path, halls: tuple[tuple[str, str], ...], code: str) -> None:
+def test_an_invalid_list_of_halls_is_refused(tmp_path: Path, halls: tuple[tuple[str, str], ...], code: str) -> None:
     written = [f'[[halls]]\nname = "{name}"\ntitle = "T"\ntables = "{tables}"\n' for name, tables in halls]
     (tmp_path / HALLS_FILE).write_text("".join(written), encoding="utf-8")
     with pytest.raises(BadEvent) as refused:
@@ -526,7 +526,7 @@ def test_halls_that_cannot_be_are_refused(tmp_path: Path, halls: tuple[tuple[str
     assert [one.code for one in refused.value.found] == [code]
 
 
-def test_a_file_of_halls_is_followed_and_stays_as_it_was_while_it_cannot_be_read(tmp_path: Path) -> None:
+def test_the_list_of_halls_is_reloaded_unless_it_cannot_be_read(tmp_path: Path) -> None:
     write_halls(tmp_path, HALLS)
     file = HallsFile(tmp_path)
     assert file.connecting() == ("paris", "osaka")

@@ -1,4 +1,4 @@
-"""Who has a hall's folder, with all that its machine has made in it, is that hall and nobody else."""
+"""Whoever has a hall's folder, with everything its machine has created there, can pose only as that hall."""
 
 import ssl
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from tests.broker.scorer.small import deals, registry
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """Return a folder with the centre's and those of its halls, each as its machine completes it at its first start."""
+    """Return a folder with the folders of a centre and its halls, each completed as at its machine's first start."""
     centre = tmp_path / "centre"
     save_event(centre, plan_apart(), deals(), registry())
     write_halls(centre, HALLS)
@@ -67,7 +67,6 @@ def leaving() -> Iterator[ExitStack]:
 
 
 def client_of(broker: Broker, authority: Path, identity: Identity, leaving: ExitStack) -> Client:
-    """Return a connected client."""
     made = leaving.enter_context(Client(broker))
     made.trust(authority.read_text("ascii"), identity)
     assert made.connect()
@@ -75,7 +74,7 @@ def client_of(broker: Broker, authority: Path, identity: Identity, leaving: Exit
 
 
 def proofs_of(folder: Path) -> set[str]:
-    """Return all private keys and passwords of a place."""
+    """Return all private keys and passwords in a folder."""
     pem = [*folder.rglob("*.pem"), *(folder / "tls").glob("*.key")]
     blocks = [block for path in pem for block in path.read_text("ascii").split("-----BEGIN ")]
     return {
@@ -85,7 +84,7 @@ def proofs_of(folder: Path) -> set[str]:
     }
 
 
-def test_no_hall_has_what_proves_to_be_the_centre_or_another_hall(world: Path) -> None:
+def test_no_hall_has_a_secret_of_the_centre_or_of_another_hall(world: Path) -> None:
     for place in ("centre", "paris", "osaka"):
         proofs = proofs_of(world / place)
         assert len(proofs) > 10
@@ -94,9 +93,7 @@ def test_no_hall_has_what_proves_to_be_the_centre_or_another_hall(world: Path) -
             assert [one for one in proofs if any(one.encode() in content for content in files)] == []
 
 
-def test_at_the_centres_broker_a_hall_writes_and_reads_on_its_own_topics_alone(
-    world: Path, kind: Kind, leaving: ExitStack
-) -> None:
+def test_at_the_centres_broker_a_hall_can_use_only_its_own_topics(world: Path, kind: Kind, leaving: ExitStack) -> None:
     broker = leaving.enter_context(broker_at(world, "centre", kind))
     certificates = Certificates.of_event(world / "centre")
     scorer = client_of(broker, certificates.ca, certificates.office("scorer"), leaving)
@@ -124,7 +121,7 @@ def test_at_the_centres_broker_a_hall_writes_and_reads_on_its_own_topics_alone(
     assert osaka.hear() == Heard(topics.HALL_RECEIPT.at("cup", hall="osaka"), b"of the centre")
 
 
-def test_another_hall_lets_nobody_of_it_in(world: Path, kind: Kind, leaving: ExitStack) -> None:
+def test_a_hall_admits_no_identity_of_another_hall(world: Path, kind: Kind, leaving: ExitStack) -> None:
     own, key = Certificates.of_event(world / "paris"), SigningKey.new()
     table = world / "table-3.crt"
     table.write_text(own.issue(3, key.public), "ascii")
@@ -143,7 +140,7 @@ def test_another_hall_lets_nobody_of_it_in(world: Path, kind: Kind, leaving: Exi
 
 
 @pytest.mark.parametrize("proof", [IDENTITY_FILE, "tls/server"])
-def test_no_hall_speaks_with_a_server_of_another_as_with_the_centre(world: Path, proof: str) -> None:
+def test_a_hall_does_not_mistake_another_halls_server_for_the_centre(world: Path, proof: str) -> None:
     centre = read_centre(world / "osaka")
     assert centre is not None
     (address,) = addresses_of(world / "osaka", centre)
@@ -160,7 +157,7 @@ def test_no_hall_speaks_with_a_server_of_another_as_with_the_centre(world: Path,
         shake_hands(client, serving.wrap_bio(there, here, server_side=True))
 
 
-def test_what_another_hall_has_signed_is_no_word_of_the_centre(tmp_path: Path) -> None:
+def test_a_message_signed_by_another_hall_is_not_accepted_as_the_centres(tmp_path: Path) -> None:
     with places(tmp_path) as made:
         osaka = made.halls["osaka"].scorer
         complete = tuple(sorted(osaka.state.planned.expected))

@@ -12,7 +12,7 @@ from broker.files import PEOPLE_FILE
 from broker.people import Authentication, PeopleStoreBroken
 from broker.people.copies import MOVED, UNUSED
 from broker.people.database import all_rows
-from broker.read_ahead import ADDRESS_FILE
+from broker.read_ahead import STORE_ADDRESS_FILE
 from broker.store import DatabaseAddress, write_address
 from broker.web.paper.keying import Keying, Keyings
 from broker.web.tables.orders import OrderGiven, Orders
@@ -209,7 +209,7 @@ def test_the_log_cannot_be_truncated(two: tuple[Authentication, Authentication],
         server.ask("TRUNCATE homologue_people.all_audit", asked(two[0], "current_database()"))
 
 
-def test_an_invalid_database_address_is_refused(tmp_path: Path) -> None:
-    (tmp_path / ADDRESS_FILE).write_text("address = 'mysql://x'")
+def test_an_address_that_is_none_is_a_refusal_of_people(tmp_path: Path) -> None:
+    (tmp_path / STORE_ADDRESS_FILE).write_text("address = 'mysql://x'")
     with pytest.raises(PeopleStoreBroken):
         Authentication(tmp_path)

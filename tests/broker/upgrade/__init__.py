@@ -1,1 +1,1 @@
-"""Bundles, slots, and what starts them."""
+"""Upgrade bundles, slots and their launcher."""

@@ -1,4 +1,4 @@
-"""A desk that hands a bundle out: a real scorer and server, with the event's certificate, and one table's device."""
+"""A desk that distributes a bundle: a real scorer and server with the event's certificate, and a table's device."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from broker.mqtt.certificates import Certificates
 from broker.people import Actor, Authentication
 from broker.protocol import SigningKey, UpgradeOffer
-from broker.upgrade.bundle import take_bundle
+from broker.upgrade.bundle import import_bundle
 from broker.web.server import Certificate, DeskServer
 from broker.web.services import Services
 from broker.web.tables.orders import OrderDesk
@@ -31,7 +31,7 @@ TABLE: Final = 1
 
 @dataclass(frozen=True)
 class UpgradeRoom:
-    """What the tests look at."""
+    """The parts of the desk that tests use."""
 
     hall: Hall
     auth: Authentication
@@ -40,17 +40,17 @@ class UpgradeRoom:
     certificates: Certificates
 
     def lay(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> None:
-        """Lay a bundle beside the event."""
-        take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
+        """Import a bundle into the event's folder."""
+        import_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
 
     def door(self, key: SigningKey = DEVICE, table: int = TABLE) -> DeskClient:
-        """Return how a device reaches the desk."""
+        """Return a device's connection to the desk."""
         return DeskClient(NAME, table, "127.0.0.1", self.certificates.ca, key)
 
     def offer(self, folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> UpgradeOffer:
-        """Lay a version beside the event and offer it, without the page."""
+        """Import a version into the event's folder and offer it, without the page."""
         self.lay(folder, version, formats_told)
-        signed = take_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
+        signed = import_bundle(bundle_of(folder, version, formats_told)[0], self.event / "upgrade", {KEY.public})
         scorer = self.hall.scorer
         scorer.ask(lambda: scorer.live.devices.upgrades.offer(version, signed.hash))
         return UpgradeOffer(version=version, manifest=signed.hash, port=self.server.port)
@@ -58,7 +58,7 @@ class UpgradeRoom:
 
 @contextmanager
 def upgrade_room(folder: Path) -> Iterator[UpgradeRoom]:
-    """Open it."""
+    """Start the scorer and the desk."""
     stop = threading.Event()
     (folder / "upgrade.keys").write_text(KEY.public)
     with pytest.MonkeyPatch.context() as patch, open_journal(folder) as journal:

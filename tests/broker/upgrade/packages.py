@@ -1,4 +1,4 @@
-"""Small packages, built by dpkg-deb as the real ones are: their program prints its version and its arguments."""
+"""Small packages, built with dpkg-deb like the real ones; their program prints its version and arguments."""
 
 import subprocess
 import tempfile
@@ -19,7 +19,7 @@ print("{version}", *sys.argv[1:], os.path.basename(sys.prefix))
 
 
 def formats(**other: tuple[list[str], str]) -> str:
-    """Return the formats of this program, with others in their place."""
+    """Return the formats of this program as TOML, with some replaced."""
     told = {name: (list(one.opens), one.writes) for name, one in zip(("journal", "store"), own_formats(), strict=True)}
     return "".join(
         FORMATS.format(name=name, opens=str(opens).replace("'", '"'), writes=writes)
@@ -52,7 +52,6 @@ def make_deb(
 def make_debs(
     folder: Path, version: str = "0.3.0", target: str | None = None, formats_told: str | None = None
 ) -> list[Path]:
-    """Build the packages of a table."""
     site = "lib/python3.13/site-packages"
     common = {
         "pyvenv.cfg": "home = /usr/bin\ninclude-system-site-packages = false\n",
@@ -68,7 +67,6 @@ def make_debs(
 
 
 def bundle_of(folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> tuple[Path, BundleManifest]:
-    """Lay a bundle for this machine into a folder."""
     folder.mkdir(exist_ok=True)
     bundle = folder / f"homologue-{version}.upgrade"
     content, manifest = _made(version, formats_told)

@@ -1,4 +1,4 @@
-"""A bundle is believed by its signature, and its packages by their hashes; whatever was changed is refused."""
+"""A bundle is verified by its signature and its packages by their hashes; anything changed is refused."""
 
 import tarfile
 from pathlib import Path
@@ -10,11 +10,11 @@ from broker.store import journal as store
 from broker.upgrade.bundle import (
     HALL_KEYS,
     UpgradeError,
+    import_bundle,
+    imported_manifest,
     make_bundle,
     own_formats,
     read_signed_manifest,
-    take_bundle,
-    taken,
     trusted_keys,
 )
 from broker.upgrade.slots import own_target
@@ -26,18 +26,18 @@ TRUSTED = {KEY.public}
 
 def refusal(bundle: Path, folder: Path, trusted: set[str] = TRUSTED) -> str:
     with pytest.raises(UpgradeError) as caught:
-        take_bundle(bundle, folder, trusted)
+        import_bundle(bundle, folder, trusted)
     return caught.value.code
 
 
-def test_what_the_formats_say_is_what_the_program_does() -> None:
+def test_the_formats_file_agrees_with_the_program() -> None:
     of_journal, of_store = own_formats()
     assert (of_journal.writes, of_store.writes) == (journal_file.VERSION, str(store.VERSION))
     assert of_journal.writes in of_journal.opens
     assert of_store.writes in of_store.opens
 
 
-def test_a_bundle_says_what_its_packages_are(tmp_path: Path) -> None:
+def test_a_bundles_manifest_describes_its_packages(tmp_path: Path) -> None:
     _, manifest = bundle_of(tmp_path, "0.3.1.dev4")
     assert (manifest.version, manifest.commit) == ("0.3.1.dev4", "0123456789ab")
     assert (manifest.journal, manifest.store) == own_formats()
@@ -46,7 +46,7 @@ def test_a_bundle_says_what_its_packages_are(tmp_path: Path) -> None:
     assert all(part.unpacked == 12 * 1024 for part in parts)
 
 
-def test_a_bundle_holds_packages_of_several_machines_and_none_for_others(tmp_path: Path) -> None:
+def test_a_bundle_may_have_packages_for_several_targets(tmp_path: Path) -> None:
     debs = [*make_debs(tmp_path, target="deb12-arm64"), *make_debs(tmp_path, target="deb13-amd64")]
     manifest = make_bundle(debs, KEY, tmp_path / "both")
     assert {part.target for part in manifest.for_table("deb12-arm64")} == {"deb12-arm64"}
@@ -55,7 +55,7 @@ def test_a_bundle_holds_packages_of_several_machines_and_none_for_others(tmp_pat
     assert caught.value.code == "upgrade_foreign"
 
 
-def test_packages_of_two_versions_are_no_bundle(tmp_path: Path) -> None:
+def test_packages_of_two_versions_make_no_bundle(tmp_path: Path) -> None:
     common, _ = make_debs(tmp_path, "0.3.0")
     other = make_deb(tmp_path, "homologue-table", "0.3.1", {"pins.py": ""})
     for debs in ([common, other], [other]):
@@ -65,7 +65,7 @@ def test_packages_of_two_versions_are_no_bundle(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_what_is_no_package_of_ours_is_no_bundle(tmp_path: Path) -> None:
+def test_a_file_that_is_not_our_package_makes_no_bundle(tmp_path: Path) -> None:
     note, cut = tmp_path / "note.deb", tmp_path / "cut.deb"
     note.write_text("hello")
     cut.write_bytes(make_debs(tmp_path)[0].read_bytes()[:100])
@@ -76,24 +76,24 @@ def test_what_is_no_package_of_ours_is_no_bundle(tmp_path: Path) -> None:
         assert caught.value.code == "upgrade_damaged"
 
 
-def test_a_taken_bundle_lies_there_by_its_hashes_and_another_takes_its_place(tmp_path: Path) -> None:
+def test_an_imported_bundle_replaces_the_one_before(tmp_path: Path) -> None:
     folder = tmp_path / "taken"
-    assert taken(folder) is None
+    assert imported_manifest(folder) is None
     for version in ("0.3.0", "0.4.0"):
         bundle, manifest = bundle_of(tmp_path / version, version)
-        signed = take_bundle(bundle, folder, TRUSTED)
-        assert taken(folder) == signed
-        assert signed.opened(TRUSTED) == manifest
+        signed = import_bundle(bundle, folder, TRUSTED)
+        assert imported_manifest(folder) == signed
+        assert signed.verify(TRUSTED) == manifest
         assert {path.name for path in folder.glob("*.deb")} == {f"{part.sha256}.deb" for part in manifest.parts}
 
 
-def test_a_bundle_of_a_key_that_is_not_trusted_is_refused(tmp_path: Path) -> None:
+def test_a_bundle_signed_with_an_untrusted_key_is_refused(tmp_path: Path) -> None:
     bundle, _ = bundle_of(tmp_path)
     assert refusal(bundle, tmp_path / "taken", {SigningKey.new().public}) == "upgrade_unsigned"
     assert refusal(bundle, tmp_path / "taken", set()) == "upgrade_unsigned"
 
 
-def test_whatever_byte_of_a_manifest_is_changed_it_is_refused(tmp_path: Path) -> None:
+def test_a_manifest_with_any_changed_byte_is_refused(tmp_path: Path) -> None:
     bundle, _ = bundle_of(tmp_path)
     with tarfile.open(bundle) as archive:
         member = archive.getmember("manifest.json")
@@ -102,12 +102,12 @@ def test_whatever_byte_of_a_manifest_is_changed_it_is_refused(tmp_path: Path) ->
         changed = tmp_path / "changed"
         changed.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert refusal(changed, tmp_path / "taken") in {"upgrade_unsigned", "upgrade_damaged"}
-    assert taken(tmp_path / "taken") is None
+    assert imported_manifest(tmp_path / "taken") is None
 
 
-def test_a_package_that_was_changed_and_a_bundle_cut_short_are_refused_and_leave_what_was_there(tmp_path: Path) -> None:
+def test_a_damaged_bundle_is_refused_and_the_earlier_one_stays(tmp_path: Path) -> None:
     folder = tmp_path / "taken"
-    before = take_bundle(bundle_of(tmp_path / "old", "0.2.0")[0], folder, TRUSTED)
+    before = import_bundle(bundle_of(tmp_path / "old", "0.2.0")[0], folder, TRUSTED)
     bundle, _ = bundle_of(tmp_path / "new")
     whole = bundle.read_bytes()
     with tarfile.open(bundle) as archive:
@@ -121,11 +121,11 @@ def test_a_package_that_was_changed_and_a_bundle_cut_short_are_refused_and_leave
     ):
         bundle.write_bytes(content)
         assert refusal(bundle, folder) == "upgrade_damaged"
-        assert taken(folder) == before
-        assert all((folder / f"{part.sha256}.deb").exists() for part in before.opened(TRUSTED).parts)
+        assert imported_manifest(folder) == before
+        assert all((folder / f"{part.sha256}.deb").exists() for part in before.verify(TRUSTED).parts)
 
 
-def test_a_hall_adds_its_own_key_to_those_of_releases(tmp_path: Path) -> None:
+def test_a_hall_can_trust_its_own_key_besides_the_release_keys(tmp_path: Path) -> None:
     keys = tmp_path / "upgrade.keys"
     assert KEY.public not in trusted_keys(keys)
     keys.write_text(f"# our own\n{KEY.public}\nnothing\n")
@@ -134,12 +134,12 @@ def test_a_hall_adds_its_own_key_to_those_of_releases(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b'{"manifest": "{}", "key": "no", "signature": ""}'])
-def test_what_is_no_manifest_is_refused_with_a_code(content: bytes) -> None:
+def test_content_that_is_not_a_manifest_is_refused(content: bytes) -> None:
     with pytest.raises(UpgradeError) as caught:
         read_signed_manifest(content)
     assert caught.value.code == "upgrade_damaged"
 
 
-def test_formats_that_are_other_stand_in_the_manifest(tmp_path: Path) -> None:
+def test_the_manifest_has_the_formats_of_its_packages(tmp_path: Path) -> None:
     _, manifest = bundle_of(tmp_path, formats_told=formats(journal=(["4", "5"], "5")))
     assert (manifest.journal.opens, manifest.journal.writes) == (("4", "5"), "5")

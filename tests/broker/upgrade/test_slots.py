@@ -1,4 +1,4 @@
-"""Two slots: what is started, by the real launcher in a process of its own, and what it comes back to."""
+"""Two slots: which version the real launcher starts, in its own process, and when it falls back."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from typing import Final
 import pytest
 
 from broker.protocol import SigningKey
-from broker.upgrade.bundle import UpgradeError, take_bundle
+from broker.upgrade.bundle import UpgradeError, import_bundle
 from broker.upgrade.slots import SlotFolder, own_target
 from broker.upgrade.start import (
     COMPLETE,
-    FAILURES,
+    FAILURES_ENV,
     MOST_FAILURES,
     MOST_STARTS,
     STATE,
@@ -32,7 +32,7 @@ ROOT: Final = Path(__file__).parents[3]
 
 
 class Table:
-    """A table's machine in a folder: apt's version is the one that runs these tests."""
+    """A table's machine in a folder; apt's version is the one that runs these tests."""
 
     def __init__(self, folder: Path) -> None:
         self.state = folder / "state"
@@ -45,7 +45,7 @@ class Table:
         """Unpack a version; return its bundle's hash."""
         bundle, manifest = bundle_of(self._bundles / version, version)
         there = self._bundles / version / "taken"
-        signed = take_bundle(bundle, there, {KEY.public})
+        signed = import_bundle(bundle, there, {KEY.public})
         debs = [there / f"{part.sha256}.deb" for part in manifest.for_table(own_target())]
         self.slots.unpack(debs, signed.hash, version, lambda: None)
         return signed.hash
@@ -54,15 +54,15 @@ class Table:
         self.slots.switch(self.bring(version))
 
     def start(self) -> str:
-        """Choose as a start does; return the version."""
+        """Choose a slot as at a start; return its version."""
         chosen = choose_slot(self.slots.folder, BASE)
         return "apt's" if chosen is None else str(json.loads((chosen / COMPLETE).read_text())["version"])
 
     def run(self, failures: int = 0) -> str:
-        """Start as the unit does; return the version that has run: of ours, `homologue --version` says it."""
+        """Start like the systemd unit; return the version that ran, as `--version` prints it."""
         command = [sys.executable, "-m", "broker.upgrade.start", "--version"]
         done = subprocess.run(
-            command, env=os.environ | {"STATE_DIRECTORY": str(self.state), FAILURES: str(failures)}, cwd=ROOT,
+            command, env=os.environ | {"STATE_DIRECTORY": str(self.state), FAILURES_ENV: str(failures)}, cwd=ROOT,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -87,7 +87,7 @@ def test_a_new_version_is_started_with_its_own_environment_and_the_same_argument
     assert done.stdout == "0.3.0 kiosk /etc/homologue/table.toml a\n"
 
 
-def test_one_that_confirms_itself_stays_and_the_next_goes_beside_it(table: Table) -> None:
+def test_a_confirmed_version_stays_and_the_next_uses_the_other_slot(table: Table) -> None:
     table.upgrade("0.3.0")
     assert table.start() == "0.3.0"
     table.slots.confirm()
@@ -95,55 +95,55 @@ def test_one_that_confirms_itself_stays_and_the_next_goes_beside_it(table: Table
     assert table.start() == "0.4.0"
     table.slots.confirm()
     assert [table.start() for _ in range(MOST_STARTS + 2)] == ["0.4.0"] * (MOST_STARTS + 2)
-    table.upgrade("0.3.9")  # back to an older one is the same way
+    table.upgrade("0.3.9")  # an older version works the same way
     assert table.start() == "0.3.9"
 
 
-def test_one_that_does_not_confirm_itself_is_left_after_three_starts_and_its_bundle_named(table: Table) -> None:
+def test_an_unconfirmed_version_is_abandoned_after_three_starts(table: Table) -> None:
     table.upgrade("0.3.0")
     table.start()
     table.slots.confirm()
     bundle = table.bring("0.4.0")
     table.slots.switch(bundle)
     assert [table.start() for _ in range(5)] == ["0.4.0"] * MOST_STARTS + ["0.3.0"] * 2
-    assert table.slots.now.failed == bundle
+    assert table.slots.choice.failed == bundle
     table.slots.forget_failure()
-    assert table.slots.now == Slots("a", base=BASE)
+    assert table.slots.choice == Slots("a", base=BASE)
 
 
-def test_what_starts_versions_needs_no_library_that_a_version_could_spoil() -> None:
+def test_the_launcher_needs_only_the_standard_library() -> None:
     command = [sys.executable, "-S", "-c", "import broker.upgrade.start"]
     subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=True)
 
 
-def test_the_first_of_all_comes_back_to_apts(table: Table) -> None:
+def test_an_unconfirmed_first_version_falls_back_to_apts(table: Table) -> None:
     table.upgrade("0.3.0")
     assert [table.start() for _ in range(4)] == ["0.3.0"] * MOST_STARTS + ["apt's"]
 
 
-def test_one_that_gives_itself_up_is_left_at_once(table: Table) -> None:
+def test_a_version_that_gives_up_is_abandoned_at_once(table: Table) -> None:
     table.upgrade("0.3.0")
     assert table.start() == "0.3.0"
     table.slots.give_up()
     assert table.start() == "apt's"
 
 
-def test_once_apt_has_put_another_version_in_place_that_one_is_started(table: Table) -> None:
+def test_after_an_upgrade_by_apt_apts_version_is_started(table: Table) -> None:
     table.upgrade("0.3.0")
     table.slots.confirm()
     assert choose_slot(table.slots.folder, BASE) == table.slots.folder / "a"
     assert choose_slot(table.slots.folder, f"{BASE}1") is None
-    assert SlotFolder(table.slots.folder, f"{BASE}1").now == Slots(base=f"{BASE}1")
+    assert SlotFolder(table.slots.folder, f"{BASE}1").choice == Slots(base=f"{BASE}1")
 
 
 @pytest.mark.parametrize("said", ["", "{", "[]", '{"slot": "../a"}', '{"slot": "a", "starts": "1"}', '{"other": 1}'])
-def test_what_cannot_be_read_starts_apts_version(table: Table, said: str) -> None:
+def test_unreadable_state_starts_apts_version(table: Table, said: str) -> None:
     table.upgrade("0.3.0")
     (table.slots.folder / STATE).write_text(said)
     assert table.start() == "apt's"
 
 
-def test_a_slot_that_is_spoilt_starts_apts_version(table: Table) -> None:
+def test_a_damaged_slot_starts_apts_version(table: Table) -> None:
     table.upgrade("0.3.0")
     table.slots.confirm()
     (table.slots.folder / "a/bin/python3").unlink()
@@ -152,7 +152,7 @@ def test_a_slot_that_is_spoilt_starts_apts_version(table: Table) -> None:
     assert table.start() == "apt's"
 
 
-def test_a_version_that_was_kept_and_starts_no_more_takes_turns_with_apts(table: Table) -> None:
+def test_a_confirmed_version_that_keeps_failing_alternates_with_apts(table: Table) -> None:
     table.upgrade("0.3.0")
     table.slots.confirm()
     slot = table.slots.folder / "a"
@@ -162,12 +162,12 @@ def test_a_version_that_was_kept_and_starts_no_more_takes_turns_with_apts(table:
     assert table.run(failures=MOST_FAILURES) == "apt's"
 
 
-def test_a_version_on_trial_has_its_three_starts(table: Table) -> None:
+def test_a_version_on_trial_has_its_three_starts_despite_earlier_failures(table: Table) -> None:
     table.upgrade("0.3.0")
     assert choose_slot(table.slots.folder, BASE, MOST_FAILURES) == table.slots.folder / "a"
 
 
-def test_a_start_that_cannot_be_counted_is_none_on_trial(table: Table) -> None:
+def test_a_trial_start_that_cannot_be_counted_starts_apts_version(table: Table) -> None:
     table.upgrade("0.3.0")
 
     def full(_folder: Path, _slots: Slots) -> None:
@@ -179,7 +179,7 @@ def test_a_start_that_cannot_be_counted_is_none_on_trial(table: Table) -> None:
     assert table.start() == "0.3.0"
 
 
-def test_what_is_started_is_never_unpacked_over(table: Table) -> None:
+def test_the_slot_in_use_is_never_overwritten(table: Table) -> None:
     table.upgrade("0.3.0")
     table.slots.confirm()
     table.bring("0.4.0")
@@ -188,28 +188,28 @@ def test_what_is_started_is_never_unpacked_over(table: Table) -> None:
     assert json.loads((table.slots.folder / "b" / COMPLETE).read_text())["version"] == "0.5.0"
 
 
-def test_a_version_that_no_slot_holds_is_not_switched_to(table: Table) -> None:
+def test_switching_to_a_version_in_no_slot_is_refused(table: Table) -> None:
     with pytest.raises(UpgradeError) as caught:
         table.slots.switch("0" * 64)
     assert caught.value.code == "upgrade_damaged"
     assert read_slots(table.slots.folder) == Slots()
 
 
-def test_a_slot_has_the_environment_and_nothing_of_apts(table: Table) -> None:
+def test_a_slot_contains_only_the_environment(table: Table) -> None:
     table.bring("0.3.0")
     slot = table.slots.folder / "a"
     assert sorted(path.name for path in slot.iterdir()) == ["bin", COMPLETE, "lib", "pyvenv.cfg"]
     assert stat.S_IMODE((slot / "pyvenv.cfg").stat().st_mode) == 0o644
 
 
-def test_a_process_knows_its_slots_from_its_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_process_finds_its_slots_in_its_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HOMOLOGUE_SLOTS", raising=False)
     assert SlotFolder.of_process() is None
     monkeypatch.setenv("HOMOLOGUE_SLOTS", str(tmp_path))
     monkeypatch.setenv("HOMOLOGUE_BASE", "0.2.0")
     found = SlotFolder.of_process()
     assert found is not None
-    assert (found.folder, found.now) == (tmp_path, Slots(base="0.2.0"))
+    assert (found.folder, found.choice) == (tmp_path, Slots(base="0.2.0"))
 
 
 def test_this_machine_has_a_target(tmp_path: Path) -> None:
@@ -218,13 +218,13 @@ def test_this_machine_has_a_target(tmp_path: Path) -> None:
     assert own_target(release).startswith("deb13-")
 
 
-def test_a_key_of_another_makes_no_bundle_that_is_taken(tmp_path: Path) -> None:
+def test_a_bundle_trusted_by_another_key_only_is_refused(tmp_path: Path) -> None:
     bundle, _ = bundle_of(tmp_path)
     with pytest.raises(UpgradeError):
-        take_bundle(bundle, tmp_path / "there", {SigningKey.new().public})
+        import_bundle(bundle, tmp_path / "there", {SigningKey.new().public})
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_state_is_read_back(tmp_path: Path) -> None:
     slots = Slots("b", "a", trial=True, starts=2, base="0.2.0", failed="f" * 64)
     write_slots(tmp_path, slots)
     assert read_slots(tmp_path) == slots

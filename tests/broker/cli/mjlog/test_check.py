@@ -1,4 +1,4 @@
-"""The wins of a record counted again and its hands settled again: the sample agrees, and each change of it is named."""
+"""Wins and hands of a record are recomputed: the sample agrees, and every change of it is found."""
 
 import gzip
 from pathlib import Path
@@ -22,7 +22,7 @@ TENHOU: Final = load_riichi("riichi-tenhou")
 
 
 def differences(old: str, new: str) -> dict[int, tuple[str, ...]]:
-    """Change one thing in the sample and give what differs, by the number of the win."""
+    """Change one thing in the sample; return the differences by the number of the win."""
     assert old in TEXT
     found = check_mjlog(TEXT.replace(old, new, 1).encode(), TENHOU).wins
     return {one.number: one.differences for one in found if one.differences}
@@ -53,19 +53,19 @@ def test_every_win_of_the_sample_agrees() -> None:
         ('yakuman="39"', 'yakuman="40"', {5: ("yaku daisangen 13, in the record suuankou 13",)}),
         ('machi="12"', 'machi="13"', {3: ("bad_record: win 3: the winning tile is not in the hand",)}),
         ('hai="5,9,12,57', 'hai="5,5,12,57', {3: ("bad_record: win 3: one tile is in the hand twice",)}),
-        ('ba="3,1" hai', 'ba="3" hai', {3: ("bad_record: AGARI: ba is a list of 2 numbers",)}),
+        ('ba="3,1" hai', 'ba="3" hai', {3: ("bad_record: AGARI: ba must be a list of 2 numbers",)}),
     ],
 )
-def test_a_win_that_differs_is_shown_with_what_differs(old: str, new: str, told: dict[int, tuple[str, ...]]) -> None:
+def test_the_differences_of_a_win_are_listed(old: str, new: str, told: dict[int, tuple[str, ...]]) -> None:
     assert differences(old, new) == told
 
 
-def test_a_hand_that_the_rules_refuse_is_shown_with_the_code() -> None:
+def test_a_hand_that_the_rules_refuse_has_their_error_code() -> None:
     ((code, *_),) = (one.split(":") for one in differences('hai="4,8,12,56,60,64,76', 'hai="36,8,12,56,60,64,76')[1])
     assert code == "not_winning"
 
 
-def test_the_kind_of_game_says_whether_fives_are_red_and_tanyao_may_be_open() -> None:
+def test_the_type_of_game_determines_red_fives_and_open_tanyao() -> None:
     assert list(differences('type="9"', 'type="11"')) == [2]  # without red fives
 
 
@@ -82,17 +82,17 @@ def test_a_win_before_the_first_hand_is_refused() -> None:
     ]
 
 
-def test_the_command_says_how_many_agree(tmp_path: Path) -> None:
+def test_the_command_counts_the_wins_and_hands_that_agree(tmp_path: Path) -> None:
     packed = tmp_path / "packed.mjlog.gz"
     packed.write_bytes(gzip.compress(TEXT.encode()))
     told = CliRunner().invoke(homologue, ["riichi", "check", str(SAMPLE), str(packed)])
     assert (told.exit_code, told.stdout) == (
         0,
-        "14 of 14 wins agree; 30 of 30 hands pay and go on as in the record\n",
+        "14 of 14 wins and 30 of 30 hands agree with the records\n",
     )
 
 
-def test_the_command_names_the_others_and_files_that_it_cannot_read(tmp_path: Path) -> None:
+def test_the_command_lists_differing_wins_and_unreadable_files(tmp_path: Path) -> None:
     changed, other = tmp_path / "changed.mjlog", tmp_path / "other.txt"
     changed.write_text(TEXT.replace('yaku="7,1,8,1"', 'yaku="7,1,9,1"'), encoding="ascii")
     other.write_text("no record", encoding="ascii")
@@ -101,34 +101,34 @@ def test_the_command_names_the_others_and_files_that_it_cannot_read(tmp_path: Pa
     lines = told.stdout.splitlines()
     assert lines[0] == "changed.mjlog: win 3: yaku pinfu 1, tanyao 1, in the record pinfu 1, iipeikou 1"
     assert [line.split(": ")[:2] for line in lines[1:2]] == [["other.txt", "not_a_record"]]
-    assert lines[2:] == ["6 of 7 wins agree; 15 of 15 hands pay and go on as in the record; 1 files not read"]
+    assert lines[2:] == ["6 of 7 wins and 15 of 15 hands agree with the records; 1 file not read"]
 
 
-def test_the_command_names_the_hands_that_go_on_otherwise(tmp_path: Path) -> None:
+def test_the_command_lists_differing_hands(tmp_path: Path) -> None:
     changed = tmp_path / "changed.mjlog"
     changed.write_text(TEXT.replace("506,51.0", "496,51.0"), encoding="ascii")
     told = CliRunner().invoke(homologue, ["riichi", "check", str(changed)])
     ends = "ends with (14500, 26100, 8800, 50600), in the record with (14500, 26100, 8800, 49600)"
     assert (told.exit_code, told.stdout.splitlines()) == (
         1,
-        [f"changed.mjlog: hand 15: {ends}", "7 of 7 wins agree; 14 of 15 hands pay and go on as in the record"],
+        [f"changed.mjlog: hand 15: {ends}", "7 of 7 wins and 14 of 15 hands agree with the records"],
     )
 
 
 @given(st.integers(0, len(TEXT) - 1), st.characters(min_codepoint=32, max_codepoint=126))
-def test_a_record_with_one_letter_changed_is_checked_or_refused(at: int, letter: str) -> None:
+def test_a_record_with_one_changed_letter_is_checked_or_refused(at: int, letter: str) -> None:
     changed = TEXT[:at] + letter + TEXT[at + 1 :]
     try:
         assert len(check_mjlog(changed.encode(), TENHOU).hands) <= 16
     except RuleError as problem:
-        assert problem.code in {"not_a_record", "bad_record"}  # noqa: PT017 - both ends are right
+        assert problem.code in {"not_a_record", "bad_record"}  # noqa: PT017 - either outcome is correct
 
 
 SAMPLE_TEXT: Final = Path(__file__).with_name("sample.mjlog").read_text(encoding="ascii")
 
 
 def hand_differences(*changes: tuple[str, str]) -> dict[int, tuple[str, ...]]:
-    """Change the sample and give what differs, by the number of the hand."""
+    """Change the sample; return the differences by the number of the hand."""
     text = SAMPLE_TEXT
     for old, new in changes:
         assert old in text
@@ -136,12 +136,12 @@ def hand_differences(*changes: tuple[str, str]) -> dict[int, tuple[str, ...]]:
     return {one.number: one.differences for one in checked_hands(tags_of(text.encode()), TENHOU) if one.differences}
 
 
-def test_every_hand_of_the_sample_pays_and_goes_on_as_here() -> None:
+def test_every_hand_of_the_sample_agrees() -> None:
     assert check_mjlog(SAMPLE_TEXT.encode(), TENHOU).hands[-1].number == 15
     assert hand_differences() == {}
 
 
-def test_the_sample_has_each_way_in_which_a_hand_can_end() -> None:
+def test_the_sample_has_every_way_a_hand_can_end() -> None:
     events = [hand.event() for hand in mjlog_hands(tags_of(SAMPLE_TEXT.encode())) if isinstance(hand, MjlogHand)]
     assert {one.reason for one in events if isinstance(one, Abort)} == {*TENHOU.session.draw.aborts.value}
     assert [len(one.wins) for one in events if isinstance(one, Ron)] == [1, 2, 1, 1, 1]
@@ -151,7 +151,7 @@ def test_the_sample_has_each_way_in_which_a_hand_can_end() -> None:
 
 
 E3 = "E3, {} counters, 1 deposits, (22500, 43200, 19500, 13800)"
-GOES_ON = "goes on with {}, in the record with {}"
+CONTINUES = "continues with {}, in the record with {}"
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ GOES_ON = "goes on with {}, in the record with {}"
             'seed="2,2,1',
             'seed="2,1,1',
             {
-                3: (GOES_ON.format(E3.format(2), E3.format(1)),),
+                3: (CONTINUES.format(E3.format(2), E3.format(1)),),
                 4: (
                     "1 counters and 1 deposits, in the record 2 and 1",
-                    GOES_ON.format(E3.format(2), E3.format(3)),
+                    CONTINUES.format(E3.format(2), E3.format(3)),
                 ),
             },
         ),
@@ -178,7 +178,7 @@ GOES_ON = "goes on with {}, in the record with {}"
             "496,51.0",
             {15: ("ends with (14500, 26100, 8800, 50600), in the record with (14500, 26100, 8800, 49600)",)},
         ),
-        ('type="kaze4"', 'type="wind4"', {6: ("bad_record: no hand ends by 'wind4'",)}),
+        ('type="kaze4"', 'type="wind4"', {6: ("bad_record: 'wind4' is not a way in which a hand can end",)}),
         ('<RYUUKYOKU type="kaze4"', "<NOTHING", {6: ("bad_record: hand 6 has no end",)}),
         (
             '<RYUUKYOKU type="kaze4"',
@@ -192,7 +192,7 @@ GOES_ON = "goes on with {}, in the record with {}"
             {3: ("riichi_noten: player 3 declared riichi and is not tenpai: that is a chombo",)},
         ),
         ('seed="3,0,0,1', 'seed="99,0,0,1', {6: ("bad_record: INIT: there is no hand 99",)}),
-        ('ten="186,471,195,148"', 'ten="186,471,195"', {6: ("bad_record: INIT: ten is a list of 4 numbers",)}),
+        ('ten="186,471,195,148"', 'ten="186,471,195"', {6: ("bad_record: INIT: ten must be a list of 4 numbers",)}),
         (
             'fromWho="0" sc="196',
             'fromWho="2" sc="196',
@@ -205,34 +205,34 @@ GOES_ON = "goes on with {}, in the record with {}"
         ),
     ],
 )
-def test_a_hand_that_differs_is_shown_with_what_differs(old: str, new: str, told: dict[int, tuple[str, ...]]) -> None:
+def test_the_differences_of_a_hand_are_listed(old: str, new: str, told: dict[int, tuple[str, ...]]) -> None:
     assert hand_differences((old, new)) == told
 
 
-def test_without_the_responsible_the_payments_and_the_next_hand_differ() -> None:
+def test_without_the_responsible_player_payments_and_the_next_hand_differ() -> None:
     (found,) = hand_differences(('paoWho="0" ', "")).values()
-    assert [one.split(" ")[:2] for one in found] == [["pays", "(0,"], ["goes", "on"]]
+    assert [one.split(" ")[:2] for one in found] == [["pays", "(0,"], ["continues", "with"]]
 
 
-def test_who_has_no_deposit_left_to_pay_is_shown() -> None:
+def test_a_riichi_of_a_player_without_points_is_reported() -> None:
     poor = ('seed="3,0,0,1,2,0" ten="186,471,195,148"', 'seed="3,0,0,1,2,0" ten="186,471,195,5"')
     again = ('seed="3,1,0,1,2,0" ten="186,471,195,148"', 'seed="3,1,0,1,2,0" ten="186,471,195,5"')
     assert hand_differences(poor, again)[7][0].startswith("riichi_without_points")
 
 
-def test_two_players_with_fantastic_discards_have_a_tag_each() -> None:
+def test_two_players_with_nagashi_mangan_have_a_tag_each() -> None:
     one = '<RYUUKYOKU type="nm" ba="4,4" sc="176,80,461,-20,185,-20,138,-40" hai3="16"/>'
     other = '<RYUUKYOKU type="nm" ba="4,4" sc="256,-20,441,80,165,-20,98,-40" hai3="16"/>'
     (found,) = hand_differences(
         (one, one + other), ('ten="256,441,165,98" oya="3"', 'ten="236,521,145,58" oya="3"')
     ).values()
-    assert found[0].startswith("goes on with S1")  # that hand agrees; the one after it was not changed
+    assert found[0].startswith("continues with S1")  # the hand agrees; the next one in the sample is unchanged
 
 
-def test_an_east_round_alone_is_over_after_it() -> None:
-    assert "goes on with the end" in hand_differences(('GO type="9"', 'GO type="1"'))[11][0]
+def test_an_east_only_game_ends_after_the_east_round() -> None:
+    assert "continues with the end" in hand_differences(('GO type="9"', 'GO type="1"'))[11][0]
 
 
-def test_a_record_that_is_cut_is_checked_as_far_as_it_goes() -> None:
+def test_a_truncated_record_is_checked_as_far_as_it_goes() -> None:
     cut = SAMPLE_TEXT[: SAMPLE_TEXT.index('<INIT seed="4,')] + "</mjloggm>"
     assert [one.differences for one in check_mjlog(cut.encode(), TENHOU).hands] == [()] * 11

@@ -1,4 +1,4 @@
-"""A record's file is read whole or refused, within bounds; melds in 16 bits are read back as they were packed."""
+"""A record's file is read completely or refused, within limits; melds packed in 16 bits are decoded."""
 
 import gzip
 
@@ -15,13 +15,12 @@ TAGS = (MjlogTag("T1", {}), MjlogTag("AGARI", {"who": "0", "sc": "1,2"}))
 
 
 def refused(content: bytes) -> str:
-    """Return the code with which a file is refused."""
     with pytest.raises(RuleError) as problem:
         tags_of(content)
     return problem.value.code
 
 
-def test_a_record_is_its_tags_in_order() -> None:
+def test_a_record_is_read_as_its_tags_in_order() -> None:
     assert tags_of(SMALL) == TAGS
 
 
@@ -29,7 +28,7 @@ def test_a_record_may_be_gzipped() -> None:
     assert tags_of(gzip.compress(SMALL)) == TAGS
 
 
-def test_names_in_another_encoding_do_no_harm() -> None:
+def test_another_declared_encoding_is_ignored() -> None:
     assert tags_of(b'<?xml version="1.0" encoding="Shift_JIS"?>' + SMALL) == TAGS
 
 
@@ -46,11 +45,11 @@ def test_names_in_another_encoding_do_no_harm() -> None:
         b'<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY d "&b;&b;&b;&b;">]><mjloggm><T a="&d;"/></mjloggm>',
     ],
 )
-def test_what_is_no_record_is_refused(content: bytes) -> None:
+def test_content_that_is_not_a_record_is_refused(content: bytes) -> None:
     assert refused(content) == "not_a_record"
 
 
-def test_a_small_file_that_unpacks_to_a_huge_one_is_refused() -> None:
+def test_a_small_file_that_would_unpack_to_a_huge_one_is_refused() -> None:
     bomb = gzip.compress(b"<mjloggm>" + b" " * (20 * LONGEST))
     assert len(bomb) < LONGEST / 10
     assert refused(bomb) == "record_too_large"
@@ -60,7 +59,7 @@ def test_a_file_that_is_too_long_is_refused() -> None:
     assert refused(b"<mjloggm>" + b" " * LONGEST) == "record_too_large"
 
 
-def test_more_tags_than_any_game_has_are_refused() -> None:
+def test_too_many_tags_are_refused() -> None:
     assert refused(b"<mjloggm>" + b"<T1/>" * (MOST_TAGS + 1) + b"</mjloggm>") == "record_too_large"
 
 
@@ -70,7 +69,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
         try:
             tags_of(tried)
         except RuleError as problem:
-            assert problem.code == "not_a_record"  # noqa: PT017 - both ends are right
+            assert problem.code == "not_a_record"  # noqa: PT017 - either outcome is correct
 
 
 KIND = st.integers(0, 33)
@@ -92,13 +91,13 @@ def test_a_pon_is_read_without_the_fourth_tile(kind: int, called: int, fourth: i
 
 
 @given(KIND, st.integers(0, 2), COPY, SOURCE)
-def test_a_kan_added_to_a_pon_is_an_open_one(kind: int, called: int, fourth: int, source: int) -> None:
+def test_a_kan_added_to_a_pon_is_open(kind: int, called: int, fourth: int, source: int) -> None:
     bits = (kind * 3 + called) << 9 | fourth << 5 | 0x10 | source
     assert decode_meld(bits, red=False) == RiichiHandMeld("kan", (KINDS[kind],) * 4)
 
 
 @given(KIND, COPY, st.integers(0, 3))
-def test_a_kan_is_closed_where_its_tile_came_from_nobody(kind: int, called: int, source: int) -> None:
+def test_a_kan_without_a_source_is_concealed(kind: int, called: int, source: int) -> None:
     bits = (kind * 4 + called) << 8 | source
     assert decode_meld(bits, red=False) == RiichiHandMeld("kan", (KINDS[kind],) * 4, open=source != 0)
 
@@ -109,15 +108,15 @@ def test_a_red_five_is_read_where_the_game_has_them() -> None:
 
 
 @pytest.mark.parametrize("bits", [-1, 1 << 16, 0x20, 102 << 9 | 0x8, 136 << 8])
-def test_what_is_no_meld_is_refused(bits: int) -> None:
+def test_an_invalid_meld_is_refused(bits: int) -> None:
     with pytest.raises(RuleError) as refused:
         decode_meld(bits, red=False)
     assert refused.value.code == "bad_record"
 
 
 @given(st.integers(-5, 1 << 17))
-def test_any_number_is_a_meld_or_refused(bits: int) -> None:
+def test_any_number_is_read_as_a_meld_or_refused(bits: int) -> None:
     try:
         decode_meld(bits, red=True)
     except RuleError as refused:
-        assert refused.code in {"bad_record", "not_a_meld"}  # noqa: PT017 - both ends are right
+        assert refused.code in {"bad_record", "not_a_meld"}  # noqa: PT017 - either outcome is correct

@@ -223,7 +223,7 @@ def test_revealed_deals_that_do_not_come_from_the_words_are_reported(tmp_path: P
 def test_red_fives_and_sets_are_drawn_too(tmp_path: Path) -> None:
     drawn(tmp_path, "--red-fives", "--sets", "5,6")
     assert [(deal.set, deal.has_red) for deal in read_deals(tmp_path)] == [(5, True), (6, True)] * 2
-    assert done("set", "check", tmp_path) == "Each set is whole: 5, 6.\n"
+    assert done("set", "check", tmp_path) == "Complete sets: 5, 6.\n"
 
 
 def test_words_written_to_a_page_are_not_printed(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_list_needs_a_set_number(tmp_path: Path) -> None:
 
 def test_check_accepts_complete_sets(tmp_path: Path) -> None:
     done("new", "--event", "cup", "--deals", 2, tmp_path)
-    assert done("set", "check", tmp_path) == "Each set is whole: 1, 2.\n"
+    assert done("set", "check", tmp_path) == "Complete sets: 1, 2.\n"
 
 
 def test_check_reports_all_problems(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from starlette.types import Message as ASGIMessage
 
 from broker.protocol import SigningKey, UpgradeState
 from broker.scorer.devices import OFFERED, Offered, Upgrades
-from broker.upgrade.bundle import MANIFEST_PATH, asked_by
+from broker.upgrade.bundle import MANIFEST_PATH, authorization_header
 from broker.web.forms import as_ranges
 from broker.web.tables.devices import UPGRADE
 from broker.web.tables.upgrades import STALLED_S, ThrottledFile
@@ -138,7 +138,9 @@ def test_a_device_fetches_manifest_packages_and_ranges(room: UpgradeRoom, tmp_pa
     with client_of(room) as client:
 
         def get(path: str, **headers: str) -> httpx.Response:
-            return client.get(path, headers={"Authorization": asked_by(DEVICE, NAME, TABLE, path), **headers})
+            return client.get(
+                path, headers={"Authorization": authorization_header(DEVICE, NAME, TABLE, path), **headers}
+            )
 
         assert get(MANIFEST_PATH).content == (room.event / "upgrade" / "manifest.json").read_bytes()
         for deb in (room.event / "upgrade").glob("*.deb"):
@@ -153,14 +155,14 @@ def test_a_device_fetches_manifest_packages_and_ranges(room: UpgradeRoom, tmp_pa
 def test_requests_without_a_devices_signature_are_refused(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     stranger = SigningKey.new()
-    good = asked_by(DEVICE, NAME, TABLE, MANIFEST_PATH)
+    good = authorization_header(DEVICE, NAME, TABLE, MANIFEST_PATH)
     headers = [
         "",
         "Basic x",
-        asked_by(stranger, NAME, TABLE, MANIFEST_PATH),
-        asked_by(DEVICE, NAME, 2, MANIFEST_PATH),
-        asked_by(DEVICE, "another-cup", TABLE, MANIFEST_PATH),
-        asked_by(DEVICE, NAME, TABLE, "/upgrade/part/x"),
+        authorization_header(stranger, NAME, TABLE, MANIFEST_PATH),
+        authorization_header(DEVICE, NAME, 2, MANIFEST_PATH),
+        authorization_header(DEVICE, "another-cup", TABLE, MANIFEST_PATH),
+        authorization_header(DEVICE, NAME, TABLE, "/upgrade/part/x"),
         good[:-1] + ("0" if good[-1] != "0" else "1"),
         f"Homologue 99999 {DEVICE.device} x",
     ]
@@ -173,7 +175,7 @@ def test_requests_without_a_devices_signature_are_refused(room: UpgradeRoom, tmp
 def test_a_revoked_device_or_withdrawn_offer_fetches_nothing(room: UpgradeRoom, tmp_path: Path) -> None:
     room.offer(tmp_path)
     devices, ask = room.hall.scorer.live.devices, room.hall.scorer.ask
-    header = {"Authorization": asked_by(DEVICE, NAME, TABLE, MANIFEST_PATH)}
+    header = {"Authorization": authorization_header(DEVICE, NAME, TABLE, MANIFEST_PATH)}
     with client_of(room) as client:
         ask(devices.upgrades.withdraw)
         assert client.get(MANIFEST_PATH, headers=header).status_code == 403
