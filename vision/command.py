@@ -158,12 +158,12 @@ def read(
     """Read the serials on tile backs, row by row. With --expected, list what is wrong in the tray.
 
     If a picture cannot be read, its error is printed and the next one is read. The exit code is then 1; with --json,
-    where an error is a line like any other, only if a picture is missing.
+    where errors are lines of the output, it is 1 only if a file does not exist.
     """
     expected = load_expected(expected_file) if expected_file else None
     enrolled = read_complete(enrolled_file) if enrolled_file else None
     if overlay is not None and len(pictures) > 1 and not overlay.is_dir():
-        raise click.UsageError("--overlay names a folder that is there when several pictures are read")
+        raise click.UsageError("with several pictures, --overlay must be an existing folder")
     failed = False
     for path in progress(pictures, "Reading"):
         try:
@@ -223,8 +223,8 @@ def laid(
 ) -> None:
     """Read pictures of rivers and of hands with their melds, all tiles face down, for `homologue record rivers`.
 
-    A river lies in its rows of six, turned over tile by tile where it lay. In the picture of a hand the concealed tiles
-    lie first, then each meld apart, last a winning tile. Where the last row is full, either end may be the first. See
+    A river lies in rows of six, each tile turned over where it lay. In the picture of a hand the concealed tiles lie
+    first, then each meld apart, last a winning tile. Where the last row is full, either end may be the first. See
     docs/play.md.
 
     \b

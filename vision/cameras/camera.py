@@ -78,7 +78,7 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
     except ValueError:
         number = math.nan
     if not least <= number <= most:
-        raise CameraAddressError(f"{name}={text}: it lies between {least:g} and {most:g}")
+        raise CameraAddressError(f"{name}={text}: it must be between {least:g} and {most:g}")
     return number
 
 

@@ -145,7 +145,7 @@ def parse_lens(text: str) -> Lens:
     if not all(map(isfinite, astuple(lens))) or not (_CENTRE[0] <= min(x, y) <= max(x, y) <= _CENTRE[1]):
         raise CameraAddressError(f"lens={text}: the centre lies in the middle half of the picture")
     if not lens.fits((4, 3)):
-        raise CameraAddressError(f"lens={text}: no lens bends so")
+        raise CameraAddressError(f"lens={text}: no lens has these values")
     return lens
 
 

@@ -50,8 +50,8 @@ _ERRORS: Final[Mapping[str, tuple[type[CameraError], str]]] = {
         CameraDriverMissingError,
         "Debian's picamera2 cannot be used here: {} (sudo apt install python3-picamera2)",
     ),
-    "missing": (CameraMissingError, "no such camera on the ribbon, or it does not start: {}"),
-    "unplugged": (CameraUnpluggedError, "the camera gives no picture any more: {}"),
+    "missing": (CameraMissingError, "there is no such camera on the ribbon cable, or it does not start: {}"),
+    "unplugged": (CameraUnpluggedError, "the camera no longer gives pictures: {}"),
 }
 
 
@@ -151,7 +151,7 @@ class PiCamera(Camera):
         answer = self._answer(_FRAME_S)
         shape, size = tuple(answer["shape"]), os.fstat(self._memory).st_size
         if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
-            raise PictureError("the camera gave something that is no picture")
+            raise PictureError("the camera returned something that is not a picture")
         with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
             return check_picture(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
 
@@ -167,7 +167,7 @@ class PiCamera(Camera):
         try:
             said = self._answers.readline()
         except OSError as error:
-            raise CameraUnpluggedError("the camera gives no picture any more") from error
+            raise CameraUnpluggedError("the camera no longer gives pictures") from error
         if not said:
             raise CameraUnpluggedError("the camera's process has ended")
         answer: dict[str, Any] = json.loads(said)

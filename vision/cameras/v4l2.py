@@ -100,7 +100,7 @@ class V4l2Camera(Camera):
         self._require_open()
         taken, picture = self._capture.read()
         if not taken or picture is None:
-            raise CameraUnpluggedError("the camera gives no picture any more")
+            raise CameraUnpluggedError("the camera no longer gives pictures")
         return check_picture(picture)
 
     def _release(self) -> None:

@@ -115,7 +115,7 @@ def _check_not_taken(enrolled: EnrolledSet, backs: Picture, stated: dict[tuple[i
         if own.serial != serial and own.likeness >= _SAME_LIKENESS and strength(own, own.others) >= 1
     ]
     if len(others) >= _SAME:
-        raise EnrolOrderError(f"these tiles are enrolled already, from {min(others):03d} on: is it the right tray?")
+        raise EnrolOrderError(f"tiles already enrolled, from {min(others):03d} on: is this the right tray?")
 
 
 def _doubts(reading: PictureReading, backs: Picture, stated: dict[tuple[int, int], int]) -> Iterator[Doubt]:

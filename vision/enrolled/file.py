@@ -94,7 +94,7 @@ def parse_enrolled(content: bytes) -> EnrolledSet:
     try:
         header = json.loads(comment)
     except (ValueError, RecursionError):
-        raise EnrolledInvalidError("what it says of itself is no JSON") from None
+        raise EnrolledInvalidError("its comment is not JSON") from None
     number, text, serials = _checked(header, hashlib.sha256(picture).hexdigest())
     sheet = decode_picture(picture)
     if sheet.shape[:2] != _SIZE[::-1]:
@@ -107,7 +107,7 @@ def _parted(content: bytes) -> tuple[bytes, bytes]:
     length = int.from_bytes(content[4:_HEAD], "big")
     end = 4 + length
     if content[:4] != _START + _COMMENT or length < 2 or end > len(content):  # noqa: PLR2004 - the length's own bytes
-        raise EnrolledInvalidError("it is no picture with a comment")
+        raise EnrolledInvalidError("it is not a picture with a comment")
     return content[_HEAD:end], _START + content[end:]
 
 

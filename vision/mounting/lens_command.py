@@ -80,7 +80,7 @@ def _write_chart(path: Path) -> None:
     except cv2.error as error:
         raise UnwritableError(f"{path}: {reason(error)}") from error
     if not done:
-        raise UnwritableError(f"{path}: the chart goes to a file that ends in .png, in a folder that is there")
+        raise UnwritableError(f"{path}: the chart must be written to a .png file in an existing folder")
 
 
 def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:

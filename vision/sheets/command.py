@@ -121,7 +121,7 @@ def labels(  # noqa: PLR0913 - click passes one parameter per option
 def _refuse_names(output: Path, registry: Path) -> None:
     """Raise FileNameError unless the suffixes are right, so that the PDF never overwrites the registry."""
     if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
-        raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
+        raise FileNameError("the labels must be written to a .pdf file, and the registry to another kind of file")
 
 
 def _serials(only: str | None) -> frozenset[int]:

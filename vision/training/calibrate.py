@@ -79,7 +79,7 @@ def draw_chart(reads: CalibrationReads, threshold: float) -> str:
     """Return both panels as the text of an SVG."""
     trust, cost = (_Panel(left) for left in _LEFTS)
     parts = [
-        *trust.frame("Does confidence keep its word?", "confidence told", "share of serials that were wrong"),
+        *trust.frame("How reliable is the confidence?", "confidence", "share of serials that were wrong"),
         *_reliability(trust, list(confidence_bins(reads))),
         *trust.mark(1 - threshold),
         *cost.frame("What a threshold costs", "threshold of confidence", "share of marks"),
@@ -100,7 +100,7 @@ def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]
     """Draw the share of wrong serials at each confidence, with its range; on the dashed line confidence is exact."""
     end = 10.0**-_DECADES
     yield _line(panel.x(1), panel.y(1), panel.x(end), panel.y(end), "#999", dash="6 4")
-    yield _text(panel.x(0.015), panel.y(0.045), "as often as told", colour="#666")
+    yield _text(panel.x(0.015), panel.y(0.045), "as often as stated", colour="#666")
     for one in found:
         x = panel.x(one.doubt)
         yield _line(x, panel.y(one.most), x, panel.y(one.least), _BLUE, width=1.5)

@@ -76,7 +76,7 @@ def test_a_tile_of_no_own_picture_is_not_read_whoever_is_sure_of_it() -> None:
 
 
 def test_a_tray_that_was_photographed_before_is_not_taken_for_another() -> None:
-    with pytest.raises(EnrolOrderError, match="enrolled already"):
+    with pytest.raises(EnrolOrderError, match="already enrolled"):
         enrol_tray(first_tray(), tray_picture(tray_of(1), seed=11), 2)
 
 
