@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.enrolled.check import CONFIRMS, TELLS, TURNS, Bar, agreed_mark
+from vision.enrolled.check import CONFIRMS, DECIDES, TURNS, Threshold, agreed_mark
 from vision.enrolled.likeness import OwnPicture, Rival
 from vision.marks import TileMark
 from vision.marks.label import NO_MARK
@@ -40,14 +40,15 @@ def test_a_number_that_is_not_the_tile_s_own_picture_is_not_read() -> None:
 
 
 def test_the_bars_are_those_that_were_chosen_on_pictures_for_calibration() -> None:
-    assert (Bar(0.6, 0.25, 0.35), Bar(0.8, 0.35, 0.65), Bar(0.8, 0.5, 2.0)) == (CONFIRMS, TELLS, TURNS)
+    chosen = (Threshold(0.6, 0.25, 0.35), Threshold(0.8, 0.35, 0.65), Threshold(0.8, 0.5, 2.0))
+    assert chosen == (CONFIRMS, DECIDES, TURNS)
 
 
 BELOW = 1e-6
 
 
 def test_a_picture_that_just_reaches_its_bar_says_its_serial_and_one_below_does_not() -> None:
-    like, lead, odds = TELLS.likeness, TELLS.lead, TELLS.odds
+    like, lead, odds = DECIDES.likeness, DECIDES.lead, DECIDES.odds
     assert agreed_mark(UNREAD, own(110, like, lead, odds), None).serial == 110
     assert agreed_mark(UNREAD, own(110, like - BELOW, lead, odds), None).serial is None
     assert agreed_mark(UNREAD, own(110, like, lead - BELOW, odds), None).serial is None
@@ -69,7 +70,7 @@ def test_a_picture_that_just_reaches_its_bar_says_its_serial_and_one_below_does_
 def test_a_picture_needs_seven_tenths_of_its_bar_where_a_reader_makes_out_the_same(
     mark: TileMark, share: float
 ) -> None:
-    at_bar = [share * part for part in (TELLS.likeness, TELLS.lead, TELLS.odds)]
+    at_bar = [share * part for part in (DECIDES.likeness, DECIDES.lead, DECIDES.odds)]
     above, below = ([part + off for part in at_bar] for off in (BELOW, -BELOW))
     assert agreed_mark(mark, own(110, *above), None).serial == 110
     assert agreed_mark(mark, own(110, *above), None).confidence == pytest.approx(0.95, abs=1e-4)
@@ -77,7 +78,7 @@ def test_a_picture_needs_seven_tenths_of_its_bar_where_a_reader_makes_out_the_sa
 
 
 def test_a_number_that_is_itself_upside_down_is_made_out_either_way_up() -> None:
-    at_bar = [0.8 * part for part in (TELLS.likeness, TELLS.lead, TELLS.odds)]
+    at_bar = [0.8 * part for part in (DECIDES.likeness, DECIDES.lead, DECIDES.odds)]
     like, rival = own(101, *at_bar), Rival(101, turned=True, lead=0.1, odds=0.1)
     seen = replace(like, rivals=(rival, *like.rivals))
     assert agreed_mark(replace(UNREAD, serial=101, turned=True), seen, None).serial == 101
@@ -101,7 +102,7 @@ def test_a_reader_that_is_sure_is_believed_where_pictures_do_not_tell_its_serial
 
 
 def test_a_picture_alone_is_as_sure_as_a_serial_needs_where_it_just_reaches_the_bar() -> None:
-    at_bar = own(110, TELLS.likeness, TELLS.lead, TELLS.odds)
+    at_bar = own(110, DECIDES.likeness, DECIDES.lead, DECIDES.odds)
     assert agreed_mark(UNREAD, at_bar, None).confidence == pytest.approx(0.95)
     assert agreed_mark(UNREAD, own(110, 1.0), None).confidence > 0.95
 

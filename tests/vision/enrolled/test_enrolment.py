@@ -10,7 +10,7 @@ from tests.vision.enrolled.drawn_sets import TRAY, cut_back_drawn, tray_of, tray
 from vision.enrolled.enrolment import (
     TRAYS,
     Doubt,
-    _check_not_taken,
+    _check_not_enrolled_elsewhere,
     _check_order,
     _doubts,
     _text_of,
@@ -86,9 +86,9 @@ def backs_of(tray: int) -> Picture:
 
 def test_numbers_of_three_digits_are_not_taken_for_their_last_two() -> None:
     known = EnrolledSet(3, None, dict(zip(tray_of(1), backs_of(1), strict=True)))
-    _check_not_taken(known, backs_of(4), serials_of_tray(4))
+    _check_not_enrolled_elsewhere(known, backs_of(4), serials_of_tray(4))
     with pytest.raises(EnrolOrderError, match="from 001 on"):
-        _check_not_taken(known, backs_of(1), serials_of_tray(4))
+        _check_not_enrolled_elsewhere(known, backs_of(1), serials_of_tray(4))
 
 
 def read_as(serials: list[int | None], named: int = 0) -> PictureReading:

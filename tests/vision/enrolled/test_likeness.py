@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from tests.vision.enrolled.drawn_sets import cut_back_drawn, drawn_set
-from vision.enrolled.likeness import OwnPicture, SetPictures, _chained, _span, _undone, ink_axis
+from vision.enrolled.likeness import OwnPicture, SetPictures, _composed, _inverse, _span, ink_axis
 from vision.geometry import Picture
 
 SERIALS = (4, 10, 35, 36, 68, 110, 117, 120)
 
 
 def look(crop: Picture, claim: int | None = None) -> OwnPicture:
-    return drawn_set().pictures.look(crop[None], [claim])[0]
+    return drawn_set().pictures.match(crop[None], [claim])[0]
 
 
 def moved(crop: Picture, across: float, down: float, stretch: float = 1.0) -> Picture:
@@ -70,7 +70,7 @@ def test_two_pictures_that_noise_alone_tells_apart_have_no_odds() -> None:
     chance = np.random.default_rng(1)
     noisy = [np.clip(cut_back_drawn(35) + chance.normal(0, 6, (112, 80, 3)), 0, 255).astype(np.uint8) for _ in range(3)]
     backs = np.stack([noisy[0], noisy[1], cut_back_drawn(81), cut_back_drawn(77)])
-    own = SetPictures(backs, [35, 36, 81, 77]).look(noisy[2][None])[0]
+    own = SetPictures(backs, [35, 36, 81, 77]).match(noisy[2][None])[0]
     rival = next(one for one in own.rivals if one.serial in {35, 36} and not one.turned)
     assert rival.odds < 0.3
     assert own.rivals[0] == rival
@@ -100,5 +100,5 @@ def test_ink_is_looked_at_with_five_pixels_about_it_in_whole_cells_of_the_frame(
 
 def test_maps_are_undone_and_follow_one_another() -> None:
     first, last = np.array([[1.1, 0.2, 3.0], [-0.1, 0.9, -2.0]]), np.array([[0.0, -1.0, 5.0], [1.0, 0.0, 7.0]])
-    assert _chained(last, first) == pytest.approx(np.array([[0.1, -0.9, 7.0], [1.1, 0.2, 10.0]]))
-    assert _chained(_undone(first), first) == pytest.approx(np.eye(2, 3))
+    assert _composed(last, first) == pytest.approx(np.array([[0.1, -0.9, 7.0], [1.1, 0.2, 10.0]]))
+    assert _composed(_inverse(first), first) == pytest.approx(np.eye(2, 3))

@@ -26,7 +26,7 @@ class Lit:
         self.watcher, self.shows, self.light, self.frames = TableWatcher(), shows, light, 0
         self.room = 0.4 if light > 0 else 1.0
         self.exposures: list[int] = []
-        self.said: dict[int, PictureReading] = {}
+        self.possible_serials: dict[int, PictureReading] = {}
 
     def see(self, table: Table = FULL) -> WatchedTable:
         """See one frame at the exposure that is asked for."""
@@ -35,7 +35,7 @@ class Lit:
         self.exposures.append(now)
         if self.watcher.see(self.frames / 10, frame(table, self.frames, self.room * 2.0**now), now):
             hidden = frozenset[int]() if now == self.shows else GLARED
-            read = self.said.get(now, reading(table, unread=hidden))
+            read = self.possible_serials.get(now, reading(table, unread=hidden))
             self.watcher.take(read, now, self.light if any(one.serial is None for one in read.reads) else 0)
         return self.watcher.watched
 
@@ -75,29 +75,29 @@ def test_a_mark_counts_only_if_two_frames_of_one_exposure_show_it_and_none_shows
     lit = Lit(99)
     lit.look(3)
     one, other = (reading(FULL.laid(6, serial), unread=GLARED - {6}) for serial in (6 + 1, 99))
-    lit.said = {-1: one, SHORTEST: other}
+    lit.possible_serials = {-1: one, SHORTEST: other}
     assert rows(lit.look(30))[0][6] is None
     lit = Lit(99)
     lit.look(3)
-    lit.said = {SHORTEST: one}
+    lit.possible_serials = {SHORTEST: one}
     assert rows(lit.look(30))[0][6:8] == (7, None)
 
 
 def test_a_serial_that_is_read_elsewhere_is_not_added() -> None:
     lit = Lit(99)
-    lit.said = {-1: reading(FULL.laid(6, 20), unread=GLARED - {6})}
+    lit.possible_serials = {-1: reading(FULL.laid(6, 20), unread=GLARED - {6})}
     assert rows(lit.look(30))[0][6] is None
 
 
 def test_a_place_that_glare_makes_empty_holds_what_another_exposure_shows_there() -> None:
     lit = Lit(-1)
-    lit.said = {0: reading(FULL.laid(6, None), unread=frozenset({7}))}
+    lit.possible_serials = {0: reading(FULL.laid(6, None), unread=frozenset({7}))}
     assert rows(lit.look(30)) == reading(FULL).rows
 
 
 def test_tiles_of_a_heap_are_added_where_they_lie() -> None:
     lit = Lit(99)
-    lit.said = {0: heap(stray(5, 0, 0), stray(None, 60, 0)), -1: heap(stray(None, 0, 0), stray(8, 60, 0))}
+    lit.possible_serials = {0: heap(stray(5, 0, 0), stray(None, 60, 0)), -1: heap(stray(None, 0, 0), stray(8, 60, 0))}
     watched = lit.look(30)
     assert watched.shown is not None
     assert [read.serial for read in watched.shown.reads] == [5, 8]

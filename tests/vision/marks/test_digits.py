@@ -20,10 +20,10 @@ from vision.marks.digits import (
     TURNED_SIGNS,
     UPSIDE_DOWN,
     DigitLook,
+    _as_nothing,
     _claims_number,
     _level,
-    _on_no_tile,
-    _other_way,
+    _serial_turned,
     _shrunk,
     _with_rivals,
     combine_looks,
@@ -90,9 +90,9 @@ def test_a_seeming_bar_does_not_decide_alone_and_a_letter_does(upright: int, tur
     for way, odds in ((0.0, np.log(39)), (1.0, -np.log(39))):
         mark = mark_of_look(look(upright, turned=way))
         assert (mark.serial, mark.either) == (None, (upright, turned))
-        assert mark.way_odds == pytest.approx(odds)
+        assert mark.upright_odds == pytest.approx(odds)
     lettered = mark_of_look(look(upright, letter=2))
-    assert (lettered.serial, lettered.either, lettered.way_odds) == (upright, None, 0.0)
+    assert (lettered.serial, lettered.either, lettered.upright_odds) == (upright, None, 0.0)
 
 
 def test_a_letter_that_may_be_a_makers_ring_does_not_tell_the_way_up() -> None:
@@ -106,11 +106,11 @@ def test_ones_with_a_flag_tell_the_way_up() -> None:
     assert (mark.serial, mark.turned, mark.either) == (1, False, None)
 
 
-@pytest.mark.parametrize(("other_way", "decided"), [(0.0099, True), (0.01, False)])
+@pytest.mark.parametrize(("turned_likelihood", "decided"), [(0.0099, True), (0.01, False)])
 def test_signs_do_not_tell_the_way_up_where_the_second_reader_reads_them_either_way(
-    other_way: float, *, decided: bool
+    turned_likelihood: float, *, decided: bool
 ) -> None:
-    mark = mark_of_look(replace(look(1), other_way=other_way))
+    mark = mark_of_look(replace(look(1), turned_likelihood=turned_likelihood))
     assert (mark.serial, mark.either) == ((1, None) if decided else (None, (1, 100)))
 
 
@@ -188,7 +188,7 @@ def test_a_letter_is_the_marks_set() -> None:
 
 @given(st.floats(0.0, 1.0), st.integers(1, LAST_SERIAL))
 def test_a_number_is_as_sure_as_both_readers_together_make_it(agreed: float, serial: int) -> None:
-    seen = replace(look(serial), agreed=agreed)
+    seen = replace(look(serial), second_likelihood=agreed)
     seen.kind[NUMBER] = 0.9
     mark = mark_of_look(seen)
     assert (mark.serial, mark.turned) == (serial, False)
@@ -307,16 +307,16 @@ def test_crops_go_in_without_light_and_contrast_of_their_own() -> None:
 
 
 def test_where_no_tile_is_a_number_is_nothing() -> None:
-    seen = _on_no_tile(look(117))
+    seen = _as_nothing(look(117))
     assert (seen.kind[NUMBER], seen.kind[4], seen.kind.sum()) == (0, 1, 1)
 
 
-def torn_look(number: int, *, upright: float, letter: float = 0.0, other_way: float = 0.0) -> DigitLook:
+def rotatable_look(number: int, *, upright: float, letter: float = 0.0, turned_likelihood: float = 0.0) -> DigitLook:
     """A look at 060 or the like, so much likelier upright than upside down."""
     seen = look(number, turned=1 / (1 + upright))
     seen.letter[:] = 0
     seen.letter[[2, NO_LETTER]] = letter, 1 - letter
-    return replace(seen, other_way=other_way)
+    return replace(seen, turned_likelihood=turned_likelihood)
 
 
 @pytest.mark.parametrize(
@@ -326,19 +326,19 @@ def torn_look(number: int, *, upright: float, letter: float = 0.0, other_way: fl
 def test_a_letter_tells_the_way_up_where_it_and_the_way_are_clear(
     upright: float, letter: float, serial: int | None
 ) -> None:
-    assert mark_of_look(torn_look(60, upright=upright, letter=letter)).serial == serial
+    assert mark_of_look(rotatable_look(60, upright=upright, letter=letter)).serial == serial
 
 
 @pytest.mark.parametrize(("upright", "odds"), [(10.0, np.log(10)), (0.1, -np.log(10)), (1e6, np.log(39)), (1.0, 0.0)])
 def test_the_odds_of_the_way_up_are_those_of_one_tile_in_forty_at_most(upright: float, odds: float) -> None:
-    mark = mark_of_look(torn_look(60, upright=upright))
+    mark = mark_of_look(rotatable_look(60, upright=upright))
     assert mark.either == (60, 90)
-    assert mark.way_odds == pytest.approx(odds, abs=1e-4)
+    assert mark.upright_odds == pytest.approx(odds, abs=1e-4)
 
 
 @pytest.mark.parametrize(("letter", "name"), [(0.89, None), (0.91, "C")])
 def test_a_letter_names_the_set_from_nine_tenths_on(letter: float, name: str | None) -> None:
-    assert mark_of_look(torn_look(117, upright=1e6, letter=letter)).set_text == name
+    assert mark_of_look(rotatable_look(117, upright=1e6, letter=letter)).set_text == name
 
 
 @pytest.mark.parametrize(("number", "turned"), [(0.29, None), (0.31, False)])
@@ -371,8 +371,8 @@ def test_the_way_up_is_told_where_a_number_is_made_out(number: float, *, turned:
 def test_some_serials_are_another_upside_down(serial: int, other: int | None) -> None:
     """066 is 990 then, which is no serial; 101 is itself."""
     mark = mark_of_look(look(117))
-    assert _other_way(replace(mark, serial=serial)) == other
-    assert _other_way(replace(mark, serial=None, either=(serial, 0))) == other
+    assert _serial_turned(replace(mark, serial=serial)) == other
+    assert _serial_turned(replace(mark, serial=None, either=(serial, 0))) == other
 
 
 def test_places_are_counted_from_the_middles_of_cells() -> None:
@@ -447,7 +447,7 @@ def test_a_first_look_that_is_surer_than_994_of_1000_is_not_asked_again(
         return [seen] * len(crops)
 
     monkeypatch.setattr(digits, "look_at_crops", note)
-    monkeypatch.setattr(digits, "_ask_second_reader", lambda _, looks: (looks, {}))
+    monkeypatch.setattr(digits, "_run_second_reader", lambda _, looks: (looks, {}))
     look_at_crops_closely(np.zeros((1, 112, 80, 3), dtype=np.uint8))
     assert sum(asked) == times
 
@@ -460,16 +460,17 @@ class DoubtedBack:
     ) -> None:
         """All looks are as sure: the first reader has no doubt, the second one has."""
         self._looks = [first, *others]
-        self._agreed = confidence ** (np.log(0.7) / np.log(0.95))
+        self._likelihood = confidence ** (np.log(0.7) / np.log(0.95))
         monkeypatch.setattr(digits, "_look_both_ways", self._look)
-        monkeypatch.setattr(digits, "_ask_second_reader", self._ask)
+        monkeypatch.setattr(digits, "_run_second_reader", self._second_reader)
 
     def _look(self, crops: Picture, _: object = None) -> list[DigitLook]:
         taken, self._looks = self._looks[: len(crops)], self._looks[len(crops) :]
         return taken
 
-    def _ask(self, _: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, np.ndarray]]:
-        return [replace(seen, agreed=self._agreed) for seen in looks], {0: line_of((1, 1.0), (1, 1.0), (7, 1.0))}
+    def _second_reader(self, _: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, np.ndarray]]:
+        logs = {0: line_of((1, 1.0), (1, 1.0), (7, 1.0))}
+        return [replace(look, second_likelihood=self._likelihood) for look in looks], logs
 
     def seen(self) -> DigitLook:
         """Return what all looks come to."""
@@ -484,7 +485,7 @@ def test_a_number_in_doubt_is_also_looked_at_larger_and_smaller(
     monkeypatch: pytest.MonkeyPatch, confidence: float, *, again: bool
 ) -> None:
     back = DoubtedBack(monkeypatch, look(117), confidence, look(117), look(117))
-    assert len(back.seen().again) == (2 if again else 0)
+    assert len(back.seen().resized_confidences) == (2 if again else 0)
 
 
 @pytest.mark.parametrize("others", range(3))
@@ -507,7 +508,7 @@ def test_a_number_that_is_a_serial_both_ways_up_may_show_one_of_them_only(
 ) -> None:
     seen = DoubtedBack(monkeypatch, look(60, turned=0.5), 0.9, other, other).seen()
     assert seen.mark.either == (60, 90)
-    assert all(seen.again) == agrees
+    assert all(seen.resized_confidences) == agrees
 
 
 def test_a_crop_is_enlarged_and_turned_about_its_middle() -> None:
@@ -528,7 +529,7 @@ def doubted(agreed: float, *, turned: bool = False) -> DigitLook:
     seen = look_upside_down(117) if turned else look(117)
     sign, place = (UPSIDE_DOWN[[2, 3]], 0) if turned else ([2, 3], 2)
     seen.signs[place, sign] = 1e-2, 1.99e-3
-    return replace(seen, agreed=agreed)
+    return replace(seen, second_likelihood=agreed)
 
 
 def line_of(*signs: tuple[int, float]) -> np.ndarray:
@@ -558,7 +559,7 @@ def test_a_number_that_is_a_serial_both_ways_up_has_the_rivals_of_both() -> None
     seen = look(60, turned=0.5)
     seen.signs[1, 5] = seen.signs[2, UPSIDE_DOWN[2]] = 1e-2
     logs = {0: line_of((0, 1.0), (6, 1 - 3e-3), (0, 1.0))}
-    (told,) = _with_rivals([replace(seen, agreed=0.72)], logs)
+    (told,) = _with_rivals([replace(seen, second_likelihood=0.72)], logs)
     assert told.mark.either == (60, 90)
     assert told.rivals == (40, 50, 62)  # 290 is no serial
 

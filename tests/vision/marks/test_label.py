@@ -17,15 +17,15 @@ from vision.marks.label import (
     DECODED_CONFIDENCE,
     NO_MARK,
     LabelHit,
+    _evenly_chosen,
     _likelier_candidate,
     _likeliest_frames,
-    _look_one_by_one,
     _odds_if_framed,
     _on_tile,
     _part_about,
     _search_along,
     _search_kind,
-    _spread,
+    _search_one_by_one,
     _usual_set,
     as_grey,
     find_hits,
@@ -421,9 +421,9 @@ def test_a_label_tells_how_its_tile_stands_up_to_twenty_five_degrees(degrees: fl
 
 def test_some_tiles_are_chosen_from_here_and_there() -> None:
     quads = [np.full((4, 2), float(at)) for at in range(10)]
-    assert [int(quad[0, 0]) for quad in _spread(quads, 4)] == [0, 3, 6, 9]
-    assert [int(quad[0, 0]) for quad in _spread(quads[:2], 4)] == [0, 1]
-    assert _spread([], 4) == []
+    assert [int(quad[0, 0]) for quad in _evenly_chosen(quads, 4)] == [0, 3, 6, 9]
+    assert [int(quad[0, 0]) for quad in _evenly_chosen(quads[:2], 4)] == [0, 1]
+    assert _evenly_chosen([], 4) == []
 
 
 @pytest.mark.parametrize("named", [2, 3])
@@ -445,10 +445,10 @@ def test_of_a_picture_whose_labels_are_known_no_tile_is_searched_for_another_kin
     monkeypatch.setattr(label, "search_label", lambda _, quad, **__: asked.append(quad))
     before = [label._mark_of_candidate(of_odds(46.0), None)] * 3
     assert [mark.label is not None for mark in before] == [True] * 3
-    looks = _look_one_by_one(GREY, {0: TILES[0]}, {}, before)
+    looks = _search_one_by_one(GREY, {0: TILES[0]}, {}, before)
     assert [label_odds(look) for look in looks.values()] == pytest.approx([10.0])
     assert not asked
-    _look_one_by_one(GREY, {0: TILES[0]}, {}, before[:2])
+    _search_one_by_one(GREY, {0: TILES[0]}, {}, before[:2])
     assert len(asked) == 2
 
 
@@ -654,7 +654,7 @@ def test_some_tiles_are_looked_at_again_and_a_few_searched_for_any_kind(
     monkeypatch.setattr(label, "_likelier_candidate", look)
     monkeypatch.setattr(label, "search_label", search)
     hits = {at: LabelHit(Payload(8, at + 1), candidate().patch.kind, turned=False) for at in range(50, 53)}
-    _look_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits, ())
+    _search_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits, ())
     assert (looked, asked) == ([3.5] * (unread + 1) + [6.0] * again, list(range(searched)))
 
 

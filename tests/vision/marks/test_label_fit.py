@@ -25,9 +25,9 @@ from vision.marks.label_fit import (
     cut_patch,
     find_frame,
     fit_label_pose,
-    kind_at,
     label_pose_at,
     look_for_label,
+    measured_kind,
     module_template,
     refit_label,
     sample_modules,
@@ -206,8 +206,8 @@ def test_a_patch_shows_its_modules_with_the_margin_about_them() -> None:
     patch = cut_patch(picture, quad, kind, turned=False, margin=3.0)
     assert patch.grey.shape == (72, 72)
     assert np.abs(patch.grey[2:6, 2:6] - 90).max() < 2  # bare back
-    assert kind_at(patch, LabelPose(corner_of(12, (0.0, 0.0)), 1.0)).spot == pytest.approx([0.0, 0.0], abs=1e-9)
-    moved = kind_at(patch, LabelPose(corner_of(12, (1.0, 2.0)), 1.0))
+    assert measured_kind(patch, LabelPose(corner_of(12, (0.0, 0.0)), 1.0)).spot == pytest.approx([0.0, 0.0], abs=1e-9)
+    moved = measured_kind(patch, LabelPose(corner_of(12, (1.0, 2.0)), 1.0))
     assert moved.spot == pytest.approx([0.4 / 12, 0.6 / 12])
     assert moved.size == pytest.approx([0.4, 0.3])
     inner = label_pose_at(patch, corner_of(12, (0.0, 0.0)), module_template((word(12) > 127).astype(np.float32)))

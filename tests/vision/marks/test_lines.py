@@ -16,11 +16,11 @@ from vision.marks.lines import (
     NOTHING_HERE,
     SIZE,
     Logs,
+    classify_columns,
     confidence_of_both,
     cut_line,
     likelihoods_of_digits,
     log_likelihoods,
-    look_at_lines,
     prepare_lines,
 )
 from vision.marks.read import SURE
@@ -157,7 +157,7 @@ def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile()
 
 
 def test_no_lines_are_looked_at_without_a_network() -> None:
-    assert look_at_lines(np.empty((0, SIZE[1], SIZE[0], 3), dtype=np.uint8)).shape == (0, 26, CLASSES)
+    assert classify_columns(np.empty((0, SIZE[1], SIZE[0], 3), dtype=np.uint8)).shape == (0, 26, CLASSES)
 
 
 def written(text: str) -> np.ndarray:
@@ -178,5 +178,5 @@ def likeliest_signs(logs: Logs) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("text", ["3", "10", "45", "110", "035", "136", "1022", "2026"])
 def test_the_number_of_signs_is_read(text: str) -> None:
-    seen = likeliest_signs(look_at_lines(written(text)[None])[0])
+    seen = likeliest_signs(classify_columns(written(text)[None])[0])
     assert "".join(str(sign) for sign in seen) == text

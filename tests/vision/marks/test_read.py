@@ -18,12 +18,12 @@ from vision.marks.read import (
     drop_duplicate_tiles,
     is_sure,
     stand_mark_up,
-    withhold_few,
+    withhold_if_few_read,
     withhold_print_on_paper,
     withhold_prints,
     withhold_repeated_serials,
+    withhold_strays,
     withhold_unsure,
-    without_strays,
 )
 
 
@@ -68,7 +68,7 @@ def test_tiles_on_one_another_that_say_different_things_or_nothing_all_stay_in_t
 
 
 def test_strays_alone_lose_their_serials() -> None:
-    marks = without_strays((mark(5), mark(6), None), frozenset({1, 2}))
+    marks = withhold_strays((mark(5), mark(6), None), frozenset({1, 2}))
     assert [one and one.serial for one in marks] == [5, None, None]
 
 
@@ -175,7 +175,7 @@ def test_where_few_numbers_are_read_they_have_to_be_surest_and_hardly_any_is_non
     """A fifth and a third of the backs are the bounds."""
     sure = [replace(printed(serial), confidence=confidence) for serial in range(1, read_ones + 1)]
     marks = (*sure, *[UNREAD] * (backs - read_ones), None, None)
-    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
+    assert sum(one is not None and one.serial is not None for one in withhold_if_few_read(marks)) == kept
 
 
 @pytest.mark.parametrize(
@@ -187,20 +187,21 @@ def test_where_less_than_half_of_what_is_made_out_is_sure_a_number_has_to_be_sur
 ) -> None:
     sure = [replace(printed(at), confidence=confidence) for at in range(1, 9)]
     marks = (*sure, *[replace(printed(None), confidence=made_out)] * doubted)
-    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == (8 if counts else 0)
+    counted = [mark for mark in withhold_if_few_read(marks) if mark is not None and mark.serial is not None]
+    assert len(counted) == (8 if counts else 0)
 
 
 def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_others() -> None:
     either = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
-    assert withhold_few((either, *map(printed, range(1, 5)), *[UNREAD] * 5))[0] == either
-    withheld = withhold_few((either, *[UNREAD] * 9))[0]
+    assert withhold_if_few_read((either, *map(printed, range(1, 5)), *[UNREAD] * 5))[0] == either
+    withheld = withhold_if_few_read((either, *[UNREAD] * 9))[0]
     assert withheld is not None
     assert withheld.either is None
 
 
 def test_a_label_counts_however_few_are_read() -> None:
     marks = (mark(5, named="08"), *[printed(None)] * 33)
-    assert withhold_few(marks)[0] is marks[0]
+    assert withhold_if_few_read(marks)[0] is marks[0]
 
 
 def seen_as(shares: dict[int, float], told: TileMark | None = None) -> SimpleNamespace:
@@ -293,7 +294,7 @@ def test_a_face_whose_outline_lies_on_its_side_is_seen_where_the_finder_is_sure(
     )
     quads = list(NINE)
     looks = {at: cast("DigitLook", seen_as({NOTHING: 0.49 if at == 3 else 0.51})) for at in range(5)}
-    read._see_faces_on_their_side(PLAIN, Detections(tiles, PLAIN[:, :, 0], 8.0), quads, list(looks), looks)
+    read._accept_faces_on_their_side(PLAIN, Detections(tiles, PLAIN[:, :, 0], 8.0), quads, list(looks), looks)
     assert [at for at, look in looks.items() if look.kind[FACE] > 0] == [0, 1]
     assert [quad.tolist() for quad in quads] == [
         (np.roll(quad, 1, axis=0) if at < 2 else quad).tolist() for at, quad in enumerate(NINE)
@@ -310,8 +311,8 @@ def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(m
     labels = [mark(serial, named="08") for serial in (None, 31, 32)]
     told: list[int] = []
 
-    def labels_again(*_: object, before: list[TileMark]) -> list[TileMark]:
-        told.append(len(before))
+    def labels_again(*_: object, known_labels: list[TileMark]) -> list[TileMark]:
+        told.append(len(known_labels))
         return labels
 
     monkeypatch.setattr(read, "read_labels", labels_again)

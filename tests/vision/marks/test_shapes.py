@@ -12,7 +12,7 @@ from vision.finder import DetectedTile, Detections
 from vision.geometry import Picture
 from vision.marks import TileMark, read, shapes
 from vision.marks.digits import digit_places, digits_of, near_serials
-from vision.marks.read import SURE, count_alike, withhold_unlike, withhold_upside_down
+from vision.marks.read import SURE, restore_alike, withhold_unlike, withhold_upside_down
 from vision.marks.shapes import ink_of_crops, leads_of_rivals, like_others, unlike_others
 
 SERIALS = (10, 21, 34, 45, 53, 67, 78, 89, 96, 102, 114, 125)
@@ -210,11 +210,11 @@ def test_a_digit_is_told_by_its_looks_where_it_is_like_its_own_and_clearly_like_
     asked = np.array([(0, 1, 2)] * 4)
     looks = [look_of((0, 1, 2)), look_of((0, 1, 2), 0.75), look_of((0, 1, 2), 0.45), look_of((0, 1, 3))]
     seen = np.array([*(look_of(tuple(digits)) for digits in known), *looks])
-    assert shapes.are_told_by_looks(seen, np.concatenate([known, asked]), 16) == [True, True, False, False]
+    assert shapes.match_usual_shapes(seen, np.concatenate([known, asked]), 16) == [True, True, False, False]
     half = seen.copy()
     half[16, 2] = noise(2) + 0.9 * noise(3)  # like two digits
-    assert not shapes.are_told_by_looks(half, np.concatenate([known, asked]), 16)[0]
-    assert not any(shapes.are_told_by_looks(seen[8:], np.concatenate([known, asked])[8:] % 7, 8))  # seven kinds
+    assert not shapes.match_usual_shapes(half, np.concatenate([known, asked]), 16)[0]
+    assert not any(shapes.match_usual_shapes(seen[8:], np.concatenate([known, asked])[8:] % 7, 8))  # seven kinds
 
 
 def test_a_number_in_doubt_counts_once_its_digits_look_right(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_number_in_doubt_counts_once_its_digits_look_right(monkeypatch: pytest
     def counted(last: TileMark, settled: TileMark | None = None, strays: frozenset[int] = frozenset()) -> TileMark:
         sure = tuple(marks()[:11])
         now = settled or replace(last, serial=None)
-        mark = count_alike(table(), found, (*sure, last), (*sure, now), strays)[11]
+        mark = restore_alike(table(), found, (*sure, last), (*sure, now), strays)[11]
         assert mark is not None
         return mark
 
@@ -255,7 +255,7 @@ def test_two_numbers_in_doubt_that_say_the_same_stay_so() -> None:
     last = doubted()[11]
     said = (*marks()[:11], last, last)
     now = (*marks()[:11], *[replace(last, serial=None)] * 2)
-    assert count_alike(table(printed), found, said, now, frozenset()) == now
+    assert restore_alike(table(printed), found, said, now, frozenset()) == now
 
 
 def test_labels_are_not_asked() -> None:

@@ -246,7 +246,7 @@ def test_no_mark_tells_its_own_way_up_where_those_of_its_tray_contradict_one_ano
     layout = seen.lay_out()
     outlined = bool((layout.positions[0].quad[0] == seen.found.tiles[0].quad[0]).all())
     way = float(np.log(39)) * (1 if outlined else -1)
-    first = replace(seen.marks[0] or NO_MARK, serial=None, turned=None, either=(137, 138), way_odds=way)
+    first = replace(seen.marks[0] or NO_MARK, serial=None, turned=None, either=(137, 138), upright_odds=way)
     positions = tuple(
         replace(position, turn=180 if 1 <= number <= over else 0) for number, position in enumerate(layout.positions)
     )
@@ -259,7 +259,8 @@ def test_a_tile_of_another_set_vouches_for_nothing() -> None:
     seen = torn(torn(carrier(), 60), 90)
     layout = seen.lay_out()
     strange = tuple(
-        replace(position, strange=one.serial == 90) for position, one in zip(layout.positions, seen.shown, strict=True)
+        replace(position, odd_colour=one.serial == 90)
+        for position, one in zip(layout.positions, seen.shown, strict=True)
     )
     marks = decide_ambiguous(seen.picture, seen.found, seen.marks, replace(layout, positions=strange))
     assert [mark.serial for mark in marks if mark and mark.either] == [None, None]
