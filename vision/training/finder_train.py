@@ -19,17 +19,7 @@ from torch.nn import functional
 
 from vision.finder import CLOSEUP_SIDE
 from vision.training.finder_examples import finder_targets, random_crop, recoloured, view_of_scene
-from vision.training.learning import (
-    DEVICE,
-    Batch,
-    Residual,
-    Schedule,
-    conv,
-    delete_checkpoints,
-    export_onnx,
-    to_tensor,
-    train,
-)
+from vision.training.learning import DEVICE, Batch, Residual, Schedule, clean_up, conv, export_onnx, to_tensor, train
 from vision.training.parallel import cores, drawing_pool, in_order
 from vision.training.scene import SIZE, Scene, draw_scene
 
@@ -207,7 +197,7 @@ def _main() -> None:
     beside = options.out.with_name("closeup.onnx")
     closeup = train_closeup(past, options.closeup_steps, options.seed, beside)
     export_onnx(closeup, torch.zeros(1, 3, CLOSEUP_SIDE, CLOSEUP_SIDE), ("answer",), (0,), beside)
-    delete_checkpoints(options.out, beside)
+    clean_up(options.out, beside)
     print(f"written after {time.monotonic() - began:.0f} s: {options.out} and closeup.onnx beside it")
 
 

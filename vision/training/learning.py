@@ -54,7 +54,7 @@ def train(
 ) -> None:
     """Train a network, one step per job; `loss` takes its output, in half precision, and the batch made from the job.
 
-    Checkpoints are written beside `out`, and kept until `delete_checkpoints` is called; an interrupted
+    Checkpoints are written beside `out`, and kept until `clean_up` is called; an interrupted
     training resumes from there.
     """
     net.to(DEVICE, memory_format=torch.channels_last).train()
@@ -118,7 +118,7 @@ def _checkpoint_path(out: Path) -> Path:
     return out.with_suffix(".part")
 
 
-def delete_checkpoints(*outs: Path) -> None:
+def clean_up(*outs: Path) -> None:
     """Delete the checkpoints of networks that are written."""
     for out in outs:
         _checkpoint_path(out).unlink(missing_ok=True)

@@ -21,8 +21,8 @@ from vision.training.learning import (
     Batch,
     Residual,
     Schedule,
+    clean_up,
     conv,
-    delete_checkpoints,
     export_onnx,
     recolour,
     shuffled,
@@ -134,7 +134,7 @@ def _main() -> None:
     jobs = shuffled(len(drawn["signs"]), options.epochs, SEED)
     train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, options.out)
     export_onnx(net, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), options.out)
-    delete_checkpoints(options.out)
+    clean_up(options.out)
     print(f"written after {time.perf_counter() - began:.0f} s", flush=True)
 
 
