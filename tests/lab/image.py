@@ -52,7 +52,7 @@ def newest_debs(debs: Path = DEBS) -> list[Path]:
 
 
 def base() -> Path:
-    """Return the folder with Debian (`root.tar`), its kernel and the simulated devices' modules, building it if absent."""
+    """Return the folder with Debian (`root.tar`), its kernel and the simulated devices' modules, built if absent."""
     packages = (HERE / "packages.txt").read_bytes()
     folder, there = kept("base", digest_of(packages, (HERE / "build-base").read_bytes()))
     if not there:
