@@ -1,4 +1,4 @@
-"""Cases of a test that takes nothing but its parameters are one item: collecting and reporting an item costs 3 ms."""
+"""Run all cases of a test with parameters alone as one item: collecting and reporting an item takes 3 ms."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 END: Final = (KeyboardInterrupt, pytest.exit.Exception)
-"""What ends a run, and is no failure of a case."""
+"""Exceptions that end the run, and are not failures of a case."""
 
 Test = Callable[..., None]
 Case = Mapping[str, object]
@@ -19,7 +19,7 @@ Case = Mapping[str, object]
 def rows(mark: pytest.Mark) -> Iterator[Case]:
     """Return the arguments that each row of a `parametrize` gives.
 
-    Raises ValueError where pytest has to read it: rows that can be read only once, or have marks of their own.
+    Raises ValueError if pytest must handle it: rows that can be read only once, or have marks.
     """
     names, values = mark.args
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
@@ -33,7 +33,7 @@ def rows(mark: pytest.Mark) -> Iterator[Case]:
 
 
 def cases_of(test: Test) -> Sequence[Case]:
-    """Return the arguments of each case of a test; nothing if it has none, takes fixtures or is slow."""
+    """Return the arguments of each case of a test; none if it has no parameters, uses fixtures or is slow."""
     marks: Sequence[pytest.Mark] = getattr(test, "pytestmark", ())
     if {mark.name for mark in marks} != {"parametrize"}:
         return ()
@@ -46,7 +46,7 @@ def cases_of(test: Test) -> Sequence[Case]:
 
 
 def one_after_the_other(test: Test, cases: Sequence[Case]) -> Test:
-    """Return a test of all cases, which names each that fails."""
+    """Return a test that runs all cases and names each one that fails."""
 
     @wraps(test)
     def every_case() -> None:

@@ -1,6 +1,6 @@
-"""The browser in which tests look at pages: Debian's Chromium without all that a window needs.
+"""The browser for tests of pages: Debian's Chromium without what only a visible window needs.
 
-Of the processor time that the whole Chromium takes for the same pages it takes less than half.
+It takes less than half of the processor time of a full Chromium for the same pages.
 """
 
 import shutil
@@ -31,7 +31,7 @@ Opened = TypeVar("Opened", BrowserContext, Page)
 
 
 def patient(opens: Callable[..., Opened]) -> Callable[..., Opened]:
-    """Return what opens something that waits as long as tests do, and not half a minute."""
+    """Return a function that opens something with the tests' timeout instead of half a minute."""
 
     @wraps(opens)
     def opened(*args: object, **options: object) -> Opened:
@@ -48,7 +48,7 @@ pytest.MonkeyPatch().setattr(Browser, "new_page", patient(Browser.new_page))
 
 @contextmanager
 def chromium(*arguments: str) -> Iterator[Browser]:
-    """Run a browser, with more arguments than those that all tests need. Raises FileNotFoundError."""
+    """Run a browser, with arguments in addition to those of all tests. Raises FileNotFoundError."""
     program = shutil.which(PROGRAM)
     if program is None:
         raise FileNotFoundError(f"{PROGRAM} is missing; install it with: sudo apt-get install {PROGRAM}")

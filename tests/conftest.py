@@ -1,4 +1,4 @@
-"""What every test begins with, and how many examples a property test tries (`HYPOTHESIS_PROFILE=nightly`: many)."""
+"""The setup of every test, and how many examples a property test tries (`HYPOTHESIS_PROFILE=nightly`: many)."""
 
 import fcntl
 import gc
@@ -30,25 +30,25 @@ settings.register_profile(
     "default",
     max_examples=10,
     derandomize=True,
-    deadline=None,  # a busy machine is no failure
+    deadline=None,  # slow examples on a busy machine are no failures
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-# Hypothesis also tries constants that it reads from the source of every module imported by then: other examples in each
-# worker, after two seconds of parsing.
+# Hypothesis also tries constants from the source of every module imported so far, so each worker would try other
+# examples, after two seconds of parsing.
 providers._get_local_constants = Constants
 
 for wait in ("connect", "read", "write", "pool"):
-    setattr(DEFAULT_TIMEOUT_CONFIG, wait, PATIENCE_S)  # and not five seconds
+    setattr(DEFAULT_TIMEOUT_CONFIG, wait, PATIENCE_S)  # instead of five seconds
 
-# Each client reads the authorities of the world, which takes 30 ms.
+# Each client loads the system's certificate authorities, which takes 30 ms.
 pytest.MonkeyPatch().setattr("httpx._transports.default.create_ssl_context", cache(httpx.create_ssl_context))
 
 
 def compared_once(verify: Callable[[PasswordHasher, str, str], bool]) -> Callable[[PasswordHasher, str, str], bool]:
-    """Return what compares a password or PIN with a hash, and knows what it has compared before."""
+    """Return a comparison of a password or PIN with a hash that caches its results."""
     known: dict[tuple[str, str], type[VerificationError] | None] = {}
 
     def compare(hasher: PasswordHasher, hashed: str, secret: str) -> bool:
@@ -65,27 +65,27 @@ def compared_once(verify: Callable[[PasswordHasher, str, str], bool]) -> Callabl
     return compare
 
 
-# Argon2 takes a fifth of a second each time, and hundreds of tests have the same PINs.
+# Argon2 takes a fifth of a second each time, and hundreds of tests use the same PINs.
 pytest.MonkeyPatch().setattr(PasswordHasher, "verify", compared_once(PasswordHasher.verify))
 
-# Workers keep all cores busy: more threads of OpenCV gain nothing, and take up to 7 % more processor time. This is read
-# when OpenCV is loaded.
+# All cores are busy with workers: more OpenCV threads gain nothing, and take up to 7 % more processor time. OpenCV
+# reads this when it is loaded.
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 
 use_memory()
 
 SLOW_TIMEOUT_S = 1500
 
-SHOWN_S = 0.005  # `--durations` lists nothing that was shorter
+SHOWN_S = 0.005  # seconds below which `--durations` lists nothing
 
-# Imports and collection make objects that live as long as the process. Searching them for garbage again and again took
-# a quarter of a worker's time: none while they are made, and what is there then is left out of every search.
+# Imports and collection create objects that live as long as the process. Searching them for garbage again and again
+# took a quarter of a worker's time, so collection is off meanwhile, and these objects are then frozen.
 gc.disable()
 
 
 @contextmanager
 def first_alone() -> Iterator[None]:
-    """Let one worker collect before the others: what it compiles in a fresh clone, they need only load."""
+    """Let one worker collect before the others, so that these only load what it has compiled in a fresh clone."""
     with Path(__file__).open(encoding="utf-8") as turn:
         try:
             fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,7 +96,7 @@ def first_alone() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Search for garbage again once all tests are collected."""
+    """Turn garbage collection on again once all tests are collected."""
     with first_alone() if "PYTEST_XDIST_WORKER" in os.environ else nullcontext():
         collected = yield
     gc.freeze()
@@ -109,7 +109,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> pytest.Function | None:
-    """Make one item of all cases of a test, but where one of them is asked for: `test_name[case]`."""
+    """Make one item of all cases of a test, unless a single one is requested: `test_name[case]`."""
     asked = any("[" in argument for argument in collector.config.args)
     if isfunction(obj) and name.startswith("test") and not asked and (cases := cases_of(obj)):
         return pytest.Function.from_parent(collector, name=name, callobj=one_after_the_other(obj, cases))
@@ -117,14 +117,14 @@ def pytest_pycollect_makeitem(
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let a worker send of each test what is shown of it: four more messages tell nothing, and take a millisecond."""
+    """Send only those reports of a worker that are shown: the four others per test take a millisecond."""
     for sender in session.config.pluginmanager.get_plugins():
         if "PYTEST_XDIST_WORKER" in os.environ and hasattr(sender, "sendevent"):
             sender.sendevent = partial(send_what_is_shown, sender.sendevent)
 
 
 def send_what_is_shown(send: Callable[..., None], name: str, **values: Any) -> None:  # noqa: ANN401 - as xdist sends
-    """Leave out that a test begins and ends, and its setup and teardown where they passed in no time."""
+    """Omit the start and end of tests, and setup and teardown that passed at once."""
     told = values.get("data", {})
     quick = told.get("when") in {"setup", "teardown"} and told["outcome"] == "passed" and told["duration"] < SHOWN_S
     if name not in {"logstart", "logfinish"} and not quick:
@@ -132,13 +132,13 @@ def send_what_is_shown(send: Callable[..., None], name: str, **values: Any) -> N
 
 
 def pytest_runtest_setup() -> None:
-    """Begin with the usual umask: commands that keep their files to themselves change it for the whole process."""
+    """Restore the usual umask: commands with private files change it for the whole process."""
     os.umask(0o022)
-    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process of a test that crashes, or is ended by SIGABRT, says where
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # print a traceback if a test's process crashes, or gets SIGABRT
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Allow slow tests more time: people, networks and restarts take theirs, and the machine may be busy."""
+    """Give slow tests more time, as they involve people, networks and restarts on a busy machine."""
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))
@@ -146,12 +146,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def demo_event(tmp_path_factory: pytest.TempPathFactory) -> MakeEvent:
-    """Return what puts the demo's event into a folder."""
+    """Return a function that writes the demo's event into a folder."""
     return maker(tmp_path_factory.mktemp("demo"))
 
 
-# One for all tests of a worker. Its driver keeps an event loop running in the main thread, in which no other may run:
-# see `tests/event_loop.py`.
+# One browser per worker. Its driver runs an event loop in the main thread, where no other may run: see
+# `tests/event_loop.py`.
 @pytest.fixture(scope="session")
 def running_browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_S * 1000)
@@ -161,7 +161,7 @@ def running_browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(running_browser: Browser) -> Iterator[Browser]:
-    """Close afterwards what a test has opened: a page that is left looks for its desk until the worker ends."""
+    """Close the pages that a test has opened; otherwise they poll their desk until the worker ends."""
     yield running_browser
     for context in running_browser.contexts:
         context.close()

@@ -1,4 +1,4 @@
-"""The demo's event, made once for many tests: its hands are really played, which takes a second."""
+"""The demo's event, made once for many tests, as playing its hands takes a second."""
 
 import json
 import shutil
@@ -10,11 +10,11 @@ from broker.event.movement import NumberedPlay
 from broker.sim.demo_event import make_event
 
 MakeEvent = Callable[[Path, int], tuple[NumberedPlay, ...]]
-"""Puts an event of so many rounds into a folder, and gives its plays."""
+"""Writes an event with a number of rounds into a folder, and returns its plays."""
 
 
 def maker(originals: Path) -> MakeEvent:
-    """Return what copies events; each is made when it is first asked for."""
+    """Return a function that copies events; each is made on first use."""
 
     @cache
     def made(rounds: int) -> tuple[Path, tuple[NumberedPlay, ...]]:
@@ -30,7 +30,7 @@ def maker(originals: Path) -> MakeEvent:
 
 
 def exchange_two_tiles(folder: Path, number: int) -> None:
-    """Exchange two tiles of different faces in a deal of `deals.json`: it is as whole as before."""
+    """Exchange two tiles of different faces in a deal of `deals.json`, which stays valid."""
     deals = json.loads((folder / "deals.json").read_text(encoding="utf-8"))
     (deal,) = (one for one in deals if one["number"] == number)
     east, south = deal["faces"]["east"], deal["faces"]["south"]

@@ -1,4 +1,4 @@
-"""Asynchronous steps in a test, beside a browser whose driver has an event loop in the main thread."""
+"""Run coroutines in a test although the browser's driver has an event loop in the main thread."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,6 +9,6 @@ Result = TypeVar("Result")
 
 
 def run(steps: Coroutine[Any, Any, Result]) -> Result:
-    """Run them to their end on an event loop of their own, and return what they return."""
+    """Run a coroutine on an event loop of its own, and return its result."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, steps).result()

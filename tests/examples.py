@@ -1,4 +1,4 @@
-"""Fewer examples for property tests in which a single one takes a tenth of a second or more."""
+"""Fewer examples for property tests in which one example takes a tenth of a second or more."""
 
 from typing import Final
 

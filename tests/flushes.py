@@ -1,4 +1,4 @@
-"""What a program has flushed to the disk, in order: without that a power cut may take it."""
+"""Record what a program flushes to the disk; a power cut may destroy anything else."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 
 def note_flushes(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Return a list to which each file or folder is added that Python flushes from now on."""
+    """Return a list to which every file or folder is added that Python flushes from now on."""
     noted: list[Path] = []
     flush = os.fsync
 

@@ -1,4 +1,4 @@
-"""Where tests write: in memory, if there is room, as what they ask is what is on a disk and not how fast it is."""
+"""Put temporary files into memory, if there is room: tests check what is on a disk, not how fast it is."""
 
 import os
 import tempfile
@@ -8,11 +8,11 @@ from typing import Final
 MEMORY: Final = Path("/dev/shm")
 
 ROOM: Final = 2 << 30
-"""Bytes that must be free. All tests at once have had less than a quarter of it; a container may have 64 MiB."""
+"""Free bytes needed. All tests together used less than a quarter of that; a container may have 64 MiB."""
 
 
 def memory(folder: Path = MEMORY, room: int = ROOM) -> Path | None:
-    """Return a folder in memory for temporary files, in which programs may stand too; None where there is no room."""
+    """Return a folder in memory for temporary files and programs; None if there is no room."""
     try:
         there = os.statvfs(folder)
     except OSError:
@@ -22,7 +22,7 @@ def memory(folder: Path = MEMORY, room: int = ROOM) -> Path | None:
 
 
 def use_memory() -> None:
-    """Let this process and those that it starts have their temporary files there, unless TMPDIR names a place."""
+    """Let this process and its children use it for temporary files, unless TMPDIR is set."""
     if "TMPDIR" not in os.environ and (place := memory()):
         os.environ["TMPDIR"] = str(place)
-        tempfile.tempdir = None  # forget what was found before
+        tempfile.tempdir = None  # clear tempfile's cache

@@ -1,15 +1,15 @@
-"""How long tests wait for what must come; what does not come in that time is told with what was awaited."""
+"""How long tests wait before they fail, with a message that names what did not happen."""
 
 import time
 from collections.abc import Iterator
 from typing import Final
 
 PATIENCE_S: Final = 300.0
-"""Beside thirty busy processes a program that starts within two seconds has taken two minutes."""
+"""Beside thirty busy processes, a program that usually starts within two seconds took two minutes."""
 
 
 def tries() -> Iterator[None]:
-    """Let something be tried again for as long as tests wait, however quickly it fails."""
+    """Repeat an attempt for as long as tests wait, however quickly it fails."""
     ends = time.monotonic() + PATIENCE_S
     while time.monotonic() < ends:
         yield

@@ -1,4 +1,4 @@
-"""Ports of servers that are told theirs before they are started."""
+"""Ports for servers that must be given one before they start."""
 
 from contextlib import suppress
 
@@ -6,7 +6,7 @@ from broker.cli.standby import reserve_port
 
 
 def reserve_two_ports() -> int:
-    """Return a free port whose next one is free too: a node of a cluster has both."""
+    """Return a free port whose successor is free too, since a node of a cluster needs both."""
     while True:
         first = reserve_port()
         with suppress(OSError, OverflowError):

@@ -1,4 +1,4 @@
-"""A real disk that is small, for tests of what happens when it is full."""
+"""A real disk that is small, to test what happens when it is full."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ MEGABYTE = 1_000_000
 
 @contextmanager
 def small_disk(folder: Path, megabytes: float) -> Iterator[Path]:
-    """Mount a file system in memory. Where that is not allowed the test is skipped, and says so."""
+    """Mount a file system in memory; skip the test if that is not allowed."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={int(megabytes * MEGABYTE)}", "homologue-test", str(folder)]
     made = subprocess.run(mount, capture_output=True, check=False)
@@ -26,19 +26,19 @@ def small_disk(folder: Path, megabytes: float) -> Iterator[Path]:
 
 
 class Ballast:
-    """What else is on a disk."""
+    """The file that fills the disk."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "ballast"
 
     def fill(self, leave: int = 0) -> None:
-        """Write until so many bytes are left, or none."""
+        """Write until only so many bytes are left."""
         with suppress(OSError), self._file.open("ab", buffering=0) as file:
             while (free := _free(self._file)) > leave:
                 file.write(b"\0" * min(65_536, max(1, free - leave)))
 
     def remove(self) -> None:
-        """Make room."""
+        """Make room again."""
         self._file.unlink()
 
 

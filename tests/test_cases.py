@@ -1,4 +1,4 @@
-"""All cases of a test in one item: each is run, and each that fails is named."""
+"""All cases of a test as one item: each is run, and each that fails is named."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.cases import cases_of, one_after_the_other
 NUMBERS = range(5)
 
 
-def test_every_case_runs_and_those_that_fail_are_named() -> None:
+def test_every_case_runs_and_failing_ones_are_named() -> None:
     ran = []
 
     @pytest.mark.parametrize("number", NUMBERS, ids=str)
@@ -33,7 +33,7 @@ def test_each_row_of_each_table_is_a_case() -> None:
     assert len(cases_of(named)) == 6
 
 
-def test_slow_tests_those_with_fixtures_and_those_with_marks_on_a_case_stay_apart() -> None:
+def test_slow_tests_and_those_with_fixtures_or_marked_cases_stay_separate() -> None:
     def with_fixture(number: int, tmp_path: object) -> None: ...
 
     def alone(number: int) -> None: ...

@@ -1,4 +1,4 @@
-"""What the documents say is there is there: commands, files, topics, targets."""
+"""The documents are right about commands, files, topics and make targets."""
 
 import os
 import re
@@ -25,7 +25,7 @@ COMMAND: Final = re.compile(r"^\| `homologue ([\w-]+)", re.MULTILINE)
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """Return the files that the repository keeps."""
+    """Return the files in the repository."""
     listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True)
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
 
@@ -35,7 +35,7 @@ def documents() -> list[Path]:
     return [path for path in tracked("*.md") if path.is_file()]
 
 
-def test_the_readme_lists_the_commands_that_there_are() -> None:
+def test_the_readme_lists_the_existing_commands() -> None:
     readme, points = (
         (ROOT / "README.md").read_text(encoding="utf-8"),
         [point.name for point in entry_points(group=GROUP)],
@@ -46,8 +46,8 @@ def test_the_readme_lists_the_commands_that_there_are() -> None:
     ] == []
 
 
-def test_pages_that_are_made_from_the_code_are_up_to_date() -> None:
-    # In a process of its own, as `make docs` does: click keeps a command's help as it was first asked for.
+def test_generated_pages_are_up_to_date() -> None:
+    # In a separate process, as `make docs` does, because click caches a command's help.
     made = subprocess.run(
         [sys.executable, "-m", "broker.cli.reference", *PAGES], capture_output=True, text=True, check=True
     )
@@ -56,13 +56,13 @@ def test_pages_that_are_made_from_the_code_are_up_to_date() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as forges and the site make them."""
+    """Return the anchors of a page's headings, as forges and the site create them."""
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
     return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in plain}
 
 
-def test_what_a_page_points_to_is_there() -> None:
+def test_links_lead_to_existing_pages() -> None:
     links = [
         (page, page.parent / file if file else page, at)
         for page in documents()
@@ -74,7 +74,7 @@ def test_what_a_page_points_to_is_there() -> None:
 
 
 def commands_in(page: Path) -> Iterator[list[str]]:
-    """Return the commands `homologue ...` of a page's boxes for the shell, in words; of a pipe, each."""
+    """Return the commands `homologue ...` in a page's shell boxes as lists of words; of a pipeline, each."""
     for box in re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for line in box.replace("\\\n", " ").splitlines():
             for part in re.split(r" \| ", re.sub(r"<<?'?\w.*|^\s*\$ ", "", line)):
@@ -84,7 +84,7 @@ def commands_in(page: Path) -> Iterator[list[str]]:
                     yield words[1:]
 
 
-def test_every_command_of_a_page_is_one_with_these_options() -> None:
+def test_commands_in_pages_have_existing_options() -> None:
     for page, words in ((one, words) for one in documents() for words in commands_in(one)):
         command: click.Command | None = homologue
         with click.Context(homologue) as context:
@@ -97,7 +97,7 @@ def test_every_command_of_a_page_is_one_with_these_options() -> None:
 
 
 def samples(page: Path) -> Iterator[tuple[str, str]]:
-    """Return the commands of a page that need no file, each with what it is shown to print."""
+    """Return a page's commands that need no file, each with the output shown."""
     for box in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for command, shown in re.findall(r"^(?:\$ )?((?:echo|homologue).*)\n((?:(?!\$ ).*\n)*)", box, re.MULTILINE):
             if shown.strip() and "game" not in command and not shown.startswith("homologue"):
@@ -105,7 +105,7 @@ def samples(page: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/riichi.md", "docs/riichi-session.md"])
-def test_what_a_page_shows_of_a_command_is_what_it_prints(page: str) -> None:
+def test_commands_in_pages_print_what_is_shown(page: str) -> None:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     found = [*samples(ROOT / page)]
     assert found != []
@@ -122,7 +122,7 @@ PART_AND_CODE: Final = re.compile(r"[\w-]+: [a-z]+_\w+")
 
 @pytest.fixture(scope="module")
 def texts() -> list[re.Pattern[str]]:
-    """Return what the program says, with anything for each value in it."""
+    """Return what the program can print, as a pattern with a wildcard for each value."""
     with (ROOT / "broker" / "locale" / "homologue.pot").open("rb") as file:
         ids = [id_ for one in read_po(file) for id_ in ([*one.id] if isinstance(one.id, (list, tuple)) else [one.id])]
     worded = [id_ for id_ in ids if re.search(r"\w", re.sub(r"\{\w+\}", "", id_))]
@@ -133,7 +133,7 @@ def texts() -> list[re.Pattern[str]]:
 
 
 @pytest.mark.parametrize("page", ["arbiter", "deals", "organiser", "saturday", "upgrade"])
-def test_what_a_page_quotes_of_the_desk_is_said_there(page: str, texts: list[re.Pattern[str]]) -> None:
+def test_texts_quoted_from_the_desk_exist(page: str, texts: list[re.Pattern[str]]) -> None:
     plain = re.sub(
         r"`[^`]*`|\*\*\*?.*?\*\*\*?", "", FENCED.sub("", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     )
@@ -142,7 +142,7 @@ def test_what_a_page_quotes_of_the_desk_is_said_there(page: str, texts: list[re.
     assert [one for one in quoted if not any(text.fullmatch(one) for text in texts)] == []
 
 
-def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> None:
+def test_every_page_is_in_the_menu_and_links_only_to_the_site() -> None:
     pages = {path.name for path in tracked("docs/*.md")}
     menu = re.findall(r"- ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(menu) == sorted(name for name in pages if name.count(".") == 1)
@@ -154,11 +154,11 @@ def test_every_page_of_the_site_is_in_its_menu_and_leads_nowhere_outside() -> No
 
 
 @pytest.mark.parametrize("room", ["broker", "firmware", "kiosk", "systemd", "vision"])
-def test_every_room_has_its_readme(room: str) -> None:
+def test_every_room_has_a_readme(room: str) -> None:
     assert (ROOT / room / "README.md").is_file()
 
 
-def test_every_make_target_explains_itself() -> None:
+def test_every_make_target_has_a_description() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"^\.PHONY: (\S+)$", makefile, re.MULTILINE)
     assert [target for target in targets if not re.search(rf"^{target}:.* ## \S", makefile, re.MULTILINE)] == []
@@ -173,7 +173,7 @@ def test_actions_of_the_public_ci_are_pinned_by_hash() -> None:
 @pytest.mark.parametrize(
     "name", ["requirements.lock", "requirements-bench.lock", "requirements-site.lock", "requirements-supply.lock"]
 )
-def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
+def test_lock_files_pin_by_hash_without_addresses(name: str) -> None:
     lock = (ROOT / name).read_text(encoding="utf-8")
     pins = re.split(r"\n(?=\S)", lock.strip())
     assert [pin for pin in pins if "--hash=sha256:" not in pin] == []
@@ -183,7 +183,7 @@ def test_a_lock_file_pins_by_hash_and_names_no_place(name: str) -> None:
 MODULE: Final = re.compile(r"`([\w./-]+\.py)`")
 
 
-def test_the_modules_that_a_readme_names_are_there() -> None:
+def test_modules_named_in_readmes_exist() -> None:
     named = [
         (page, name) for page in tracked("*/README.md") for name in MODULE.findall(page.read_text(encoding="utf-8"))
     ]
@@ -191,7 +191,7 @@ def test_the_modules_that_a_readme_names_are_there() -> None:
     assert [each for each in named if not any((at / each[1]).is_file() for at in (each[0].parent, ROOT))] == []
 
 
-def test_a_code_that_a_page_of_the_desk_shows_is_explained() -> None:
+def test_codes_shown_at_the_desk_are_explained() -> None:
     explained = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
     shown = [
         code

@@ -1,4 +1,4 @@
-"""docs/security.md claims nothing without its test."""
+"""docs/security.md names an existing test for every claim."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ def names_in(path: Path) -> set[str]:
     }
 
 
-def test_every_test_that_the_page_names_is_there() -> None:
+def test_every_test_named_in_the_page_exists() -> None:
     named = NAMED.findall(PAGE)
     assert named
     assert [(path, test) for path, test in named if test not in names_in(ROOT / path)] == []

@@ -81,7 +81,7 @@ def reading_text(
     _: Translator, image: str, milliseconds: float, reading: PictureReading, verdict: TrayVerdict | None
 ) -> str:
     """Return the text for people: the rows of serials, then the faults, and whether the tray is verified."""
-    read, ms = sum(one.serial is not None for one in reading.reads), round(milliseconds)
+    read, ms = sum(tile.serial is not None for tile in reading.reads), round(milliseconds)
     left = len(reading.reads) - read
     lines = [_("{image}: {read} read, {left} seen but not read ({ms} ms)", image=image, read=read, left=left, ms=ms)]
     lines += _tray_lines(_, reading)
@@ -95,11 +95,11 @@ def reading_text(
 def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
     """Return the serials row by row, each with its seat in a carrier; without a tray, a sorted list of all serials."""
     if not reading.places:
-        serials = sorted(one.serial for one in reading.reads if one.serial is not None)
-        read = " ".join(f"{one:03d}" for one in serials)
+        serials = sorted(serial.serial for serial in reading.reads if serial.serial is not None)
+        read = " ".join(f"{serial:03d}" for serial in serials)
         return ["  " + _("no tray found"), *([f"  {read}"] if read else [])]
     return [
-        "  " + (f"{seat} " if seat else "") + " ".join("---" if one is None else f"{one:03d}" for one in row)
+        "  " + (f"{seat} " if seat else "") + " ".join("---" if serial is None else f"{serial:03d}" for serial in row)
         for seat, rows in reading.seats.items()
         for row in rows
     ]
@@ -108,7 +108,7 @@ def _tray_lines(_: Translator, reading: PictureReading) -> list[str]:
 def fault_sentence(_: Translator, fault: TrayFault) -> str:
     """Return a fault as a sentence, preceded by its seat in a carrier; rows and places are counted from 1."""
     row2, col2 = fault.with_ or (-1, -1)
-    words = _(
+    sentence = _(
         FAULT_SENTENCES[fault.type],
         row=fault.row + 1,
         col=fault.col + 1,
@@ -117,7 +117,7 @@ def fault_sentence(_: Translator, fault: TrayFault) -> str:
         expected=f"{fault.expected:03d}",
         found=f"{fault.found or 0:03d}",
     )
-    return f"{fault.seat} {words}" if fault.seat else words
+    return f"{fault.seat} {sentence}" if fault.seat else sentence
 
 
 set_option = click.option(
@@ -158,12 +158,12 @@ def read(
     """Read the serials on tile backs, row by row. With --expected, list what is wrong in the tray.
 
     If a picture cannot be read, its error is printed and the next one is read. The exit code is then 1; with --json,
-    where an error is a line like any other, only if a picture is missing.
+    where errors are lines of the output, it is 1 only if a file does not exist.
     """
     expected = load_expected(expected_file) if expected_file else None
     enrolled = read_complete(enrolled_file) if enrolled_file else None
     if overlay is not None and len(pictures) > 1 and not overlay.is_dir():
-        raise click.UsageError("--overlay names a folder that is there when several pictures are read")
+        raise click.UsageError("with several pictures, --overlay must be an existing folder")
     failed = False
     for path in progress(pictures, "Reading"):
         try:
@@ -191,12 +191,12 @@ def _read_one(
     reading = read_picture(picture, enrolled=enrolled)
     faults = compare(reading, expected) if expected else ()
     verdict = TrayVerdict(faults, verified(reading, expected, faults)) if expected else None
-    took = (time.perf_counter() - began) * 1000
+    milliseconds = (time.perf_counter() - began) * 1000
     if overlay is not None:
         write_overlay(overlay, image, checked_picture(picture, reading, faults))
     if _ is None:
-        return json.dumps(reading_line(image, took, reading, verdict))
-    text = reading_text(_, image, took, reading, verdict)
+        return json.dumps(reading_line(image, milliseconds, reading, verdict))
+    text = reading_text(_, image, milliseconds, reading, verdict)
     return "\n  ".join([text, _(ENROL_SET)]) if enrolled is None and reading.print_to_blame else text
 
 
@@ -233,13 +233,13 @@ def laid(
     enrolled = read_complete(enrolled_file) if enrolled_file else None
     seats: dict[str, dict[str, Any]] = {}
     found: dict[str, Any] = {"seats": seats}
-    for seat, picture in progress(rivers, "Reading rivers"):
-        seen = load_picture(picture)
-        river = read_river(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
+    for seat, path in progress(rivers, "Reading rivers"):
+        picture = load_picture(path)
+        river = read_river(picture, read_picture(picture, close=False, enrolled=enrolled).reads)
         seats.setdefault(seat, {}).update(river=river.serials, gaps=gaps and river.gaps, either_end=river.either_end)
-    for seat, picture in progress(hands, "Reading hands"):
-        seen = load_picture(picture)
-        hand = read_hand(seen, read_picture(seen, close=False, enrolled=enrolled).reads)
+    for seat, path in progress(hands, "Reading hands"):
+        picture = load_picture(path)
+        hand = read_hand(picture, read_picture(picture, close=False, enrolled=enrolled).reads)
         seats.setdefault(seat, {}).update(hand=hand.hand, melds=hand.melds)
         if hand.winning is not None:
             found["winning"] = hand.winning

@@ -8,11 +8,11 @@ class VisionError(CodedError, code="vision_error"):
 
 
 class PictureError(VisionError, ValueError, code="picture_unreadable"):
-    """A file or an array is no picture that can be read."""
+    """A file or an array is not a readable picture."""
 
 
 class PictureMissingError(PictureError, FileNotFoundError, code="picture_missing"):
-    """There is no such picture."""
+    """The picture does not exist."""
 
 
 class PictureEmptyError(PictureError, code="picture_empty"):
@@ -20,15 +20,15 @@ class PictureEmptyError(PictureError, code="picture_empty"):
 
 
 class PictureTooLargeError(PictureError, code="picture_too_large"):
-    """The picture's header promises more pixels than a table camera can have."""
+    """According to its header, the picture has more pixels than any table camera."""
 
 
 class ExpectedDealError(VisionError, ValueError, code="expected_invalid"):
-    """What should lie in the tray is not three rows of 13, 11 and 10 serials."""
+    """The expected serials are not three rows of 13, 11 and 10."""
 
 
 class RiverUnclearError(VisionError, ValueError, code="river_unclear"):
-    """A river does not lie in rows of six, or melds and hand not in groups."""
+    """A river does not lie in rows of six, or a hand and its melds do not lie in groups."""
 
 
 class CameraError(VisionError, OSError, code="camera_failed"):
@@ -36,19 +36,19 @@ class CameraError(VisionError, OSError, code="camera_failed"):
 
 
 class CameraAddressError(CameraError, ValueError, code="camera_address"):
-    """No camera can have such an address."""
+    """The address is not a valid camera address."""
 
 
 class CameraMissingError(CameraError, FileNotFoundError, code="camera_missing"):
-    """There is no such camera here."""
+    """There is no camera at this address."""
 
 
 class CameraDriverMissingError(CameraMissingError, code="camera_driver_missing"):
-    """What drives a camera on the ribbon, Debian's picamera2, is not installed, or does not run."""
+    """Debian's picamera2, the driver for cameras on the ribbon cable, is not installed or does not work."""
 
 
 class CameraUnpluggedError(CameraError, ConnectionError, code="camera_unplugged"):
-    """The camera was there and is gone."""
+    """The camera was connected and has disappeared."""
 
 
 class CameraClosedError(CameraError, ValueError, code="camera_closed"):
@@ -56,15 +56,15 @@ class CameraClosedError(CameraError, ValueError, code="camera_closed"):
 
 
 class LensChartError(VisionError, ValueError, code="lens_chart"):
-    """Pictures do not show the chart, or not everywhere, or are not all of one size."""
+    """The chart was not seen, or not in all parts of the picture, or the pictures differ in size."""
 
 
 class LensUnclearError(VisionError, ValueError, code="lens_unclear"):
-    """No lens bends the chart as the pictures show it."""
+    """No lens distortion explains the pictures of the chart."""
 
 
 class TableFileError(VisionError, ValueError, code="table_file"):
-    """A table's configuration names no camera, or not in a line by itself."""
+    """A table's configuration has no camera, or not on a line of its own."""
 
 
 class WindowMissingError(VisionError, OSError, code="window_missing"):
@@ -72,7 +72,7 @@ class WindowMissingError(VisionError, OSError, code="window_missing"):
 
 
 class OverlayError(VisionError, OSError, code="overlay_failed"):
-    """A picture with verdicts cannot be written to the given path."""
+    """The picture with verdicts cannot be written to the given path."""
 
 
 class SheetError(VisionError, ValueError, code="labels_failed"):
@@ -84,19 +84,19 @@ class LabelTooSmallError(SheetError, code="label_too_small"):
 
 
 class LabelsOffPageError(SheetError, code="labels_off_page"):
-    """With these margins and this scale labels lie off the page."""
+    """With these margins and this scale, some labels would be off the page."""
 
 
 class StartOffSheetError(SheetError, code="start_off_sheet"):
-    """A sheet has no label of that number to start from."""
+    """The sheet has no label with the number to start from."""
 
 
 class SerialsInvalidError(SheetError, code="serials_invalid"):
-    """What was asked for is not a list of serials."""
+    """The argument is not a list of serials."""
 
 
 class FileNameError(SheetError, code="file_name_refused"):
-    """The name of a file to write has the wrong ending."""
+    """The file to write has the wrong suffix."""
 
 
 class UnwritableError(SheetError, OSError, code="unwritable"):
@@ -108,11 +108,11 @@ class RegistryError(VisionError, ValueError, code="registry_failed"):
 
 
 class RegistryMissingError(RegistryError, FileNotFoundError, code="registry_missing"):
-    """There is no such registry."""
+    """The registry does not exist."""
 
 
 class RegistryInvalidError(RegistryError, code="registry_invalid"):
-    """A registry does not give each serial of a set its face; the message names every mistake."""
+    """The registry does not list a face for each serial of a set; the message lists every mistake."""
 
 
 class RegistrySetMissingError(RegistryError, LookupError, code="registry_set_missing"):
@@ -120,19 +120,19 @@ class RegistrySetMissingError(RegistryError, LookupError, code="registry_set_mis
 
 
 class RegistrySetExistsError(RegistryError, code="registry_set_exists"):
-    """The registry has this set already, and keeps it."""
+    """The registry already has this set, and was not changed."""
 
 
 class EnrolError(VisionError, ValueError, code="enrol_failed"):
-    """A set's own pictures cannot be taken or used."""
+    """The pictures of a set cannot be taken or used."""
 
 
 class EnrolledMissingError(EnrolError, FileNotFoundError, code="enrolled_missing"):
-    """There is no such file of a set's own pictures."""
+    """The file with a set's pictures does not exist."""
 
 
 class EnrolledInvalidError(EnrolError, code="enrolled_invalid"):
-    """A file is not one of a set's own pictures."""
+    """The file does not contain the pictures of a set."""
 
 
 class EnrolTrayError(EnrolError, code="enrol_no_tray"):
@@ -140,7 +140,7 @@ class EnrolTrayError(EnrolError, code="enrol_no_tray"):
 
 
 class EnrolPaleError(EnrolError, code="enrol_pale"):
-    """The marks of a set are too pale for its pictures to tell its tiles apart."""
+    """The marks of the set are so pale that its tiles cannot be distinguished by their pictures."""
 
 
 class EnrolOrderError(EnrolError, code="enrol_order"):

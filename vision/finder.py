@@ -64,10 +64,10 @@ def cell_maps(picture: Picture) -> CellMaps:
         picture, 0, -height % _MULTIPLE, 0, -width % _MULTIPLE, cv2.BORDER_CONSTANT, value=(MIDDLE,) * 3
     )
     blob = as_blob(np.asarray(padded, dtype=np.uint8)[None])
-    answer = run_network("finder", blob)[0][0]
-    answer = answer[:, : -(-height // CELL), : -(-width // CELL)]
-    back, face, hand = 1 / (1 + np.exp(-np.clip(answer[:3], -30, 30)))
-    return CellMaps(back, face, hand, answer[3:])
+    output = run_network("finder", blob)[0][0]
+    output = output[:, : -(-height // CELL), : -(-width // CELL)]
+    back, face, hand = 1 / (1 + np.exp(-np.clip(output[:3], -30, 30)))
+    return CellMaps(back, face, hand, output[3:])
 
 
 OFFSET_UNIT = 16.0  # pixels: unit of the network's offsets to a tile's centre
@@ -147,16 +147,16 @@ def count_votes(votes: Votes) -> Votes:
     x, y = votes.frames[order, :2].astype(np.float32).T
     reach = ((_TOGETHER * frame_sizes(votes.frames[order])) ** 2).astype(np.float32)
     left, group, number = np.ones(len(order), dtype=bool), np.zeros(len(order), dtype=np.intp), 0
-    for one in range(len(order)):
-        if left[one]:
-            near = left & ((x - x[one]) ** 2 + (y - y[one]) ** 2 <= reach[one])
+    for vote in range(len(order)):
+        if left[vote]:
+            near = left & ((x - x[vote]) ** 2 + (y - y[vote]) ** 2 <= reach[vote])
             group[order[near]] = number
             left ^= near
             number += 1
     tiles = _mean_votes(votes, group, number)
     # A tile centred within the middle of a surer one comes from stray votes for that one.
-    kept = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
-    return _chosen_votes(tiles, np.array(kept, dtype=np.intp))
+    selected = _out_of_reach(tiles.frames[:, :2], 0.9 * frame_sizes(tiles.frames), -tiles.likelihood)
+    return _select_votes(tiles, np.array(selected, dtype=np.intp))
 
 
 def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
@@ -167,7 +167,7 @@ def _mean_votes(votes: Votes, group: NDArray[np.intp], count: int) -> Votes:
         return np.bincount(group, weight * column, count) / support
 
     frames = np.column_stack([mean(column) for column in votes.frames.T]).reshape(-1, 9)
-    return _chosen_votes(Votes(frames, mean(votes.back), mean(votes.face)), support >= _LEAST_SUPPORT)
+    return _select_votes(Votes(frames, mean(votes.back), mean(votes.face)), support >= _LEAST_SUPPORT)
 
 
 def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.float64]) -> list[int]:
@@ -175,15 +175,15 @@ def _out_of_reach(centres: Points, reach: NDArray[np.float64], rank: NDArray[np.
 
     Of the two reaches of a pair the smaller one counts.
     """
-    left, kept = np.ones(len(rank), dtype=bool), list[int]()
-    for one in np.argsort(rank, kind="stable").tolist():
-        if left[one]:
-            kept.append(one)
-            left &= np.hypot(*(centres - centres[one]).T) > np.minimum(reach, reach[one])
-    return kept
+    left, selected = np.ones(len(rank), dtype=bool), list[int]()
+    for index in np.argsort(rank, kind="stable").tolist():
+        if left[index]:
+            selected.append(index)
+            left &= np.hypot(*(centres - centres[index]).T) > np.minimum(reach, reach[index])
+    return selected
 
 
-def _chosen_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
+def _select_votes(votes: Votes, index: NDArray[np.intp] | NDArray[np.bool_]) -> Votes:
     """Return the selected votes."""
     return Votes(votes.frames[index], votes.back[index], votes.face[index])
 
@@ -228,16 +228,16 @@ def refine_tiles(picture: Picture, quads: Quads, others: Quads, sure: NDArray[np
 
     `others` are alternatives for the quads that are not `sure`; the one that fits better is used.
     """
-    answer = _run_closeup(picture, quads)
+    output = _run_closeup(picture, quads)
     doubted = np.flatnonzero(~sure)
     other = _run_closeup(picture, others[doubted])
-    better = _away(other) < _away(answer[doubted])
-    quads, answer = quads.copy(), answer.copy()
-    quads[doubted[better]], answer[doubted[better]] = others[doubted[better]], other[better]
-    quads = _all_moved(quads, answer)
-    answer = _run_closeup(picture, quads)
-    tile, face = (1 / (1 + np.exp(-np.clip(answer[:, _CORNERS + k], -30, 30))) for k in (0, 1))
-    return RefinedTiles(_all_moved(quads, answer), tile, face)
+    better = _misfit(other) < _misfit(output[doubted])
+    quads, output = quads.copy(), output.copy()
+    quads[doubted[better]], output[doubted[better]] = others[doubted[better]], other[better]
+    quads = _corrected(quads, output)
+    output = _run_closeup(picture, quads)
+    tile, face = (1 / (1 + np.exp(-np.clip(output[:, _CORNERS + k], -30, 30))) for k in (0, 1))
+    return RefinedTiles(_corrected(quads, output), tile, face)
 
 
 def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
@@ -258,25 +258,25 @@ def refine_again(picture: Picture, quads: Quads) -> RefinedTiles:
     return replace(judged, quads=judged.quads / there + low)
 
 
-def _away(answer: NDArray[np.float64]) -> NDArray[np.float64]:
+def _misfit(output: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a score of how badly quads fit, shape (n,): the mean corner correction, less a bonus for a likely tile."""
-    return np.asarray(np.abs(answer[:, :_CORNERS]).mean(axis=1) - answer[:, _CORNERS] / 20)
+    return np.asarray(np.abs(output[:, :_CORNERS]).mean(axis=1) - output[:, _CORNERS] / 20)
 
 
-def _all_moved(quads: Quads, answers: NDArray[np.float64]) -> Quads:
-    corners = CLOSEUP_SQUARE + np.clip(answers[:, :_CORNERS].reshape(-1, 4, 2), -0.95, 0.95)
+def _corrected(quads: Quads, outputs: NDArray[np.float64]) -> Quads:
+    corners = CLOSEUP_SQUARE + np.clip(outputs[:, :_CORNERS].reshape(-1, 4, 2), -0.95, 0.95)
     chains = (square_to_pixels(quad) for quad in quads)
-    moved = [cv2.perspectiveTransform(one[None], chain)[0] + 0.5 for one, chain in zip(corners, chains, strict=True)]
+    moved = [cv2.perspectiveTransform(tile[None], chain)[0] + 0.5 for tile, chain in zip(corners, chains, strict=True)]
     there = np.array(moved, dtype=np.float64).reshape(-1, 4, 2)
-    return np.where(answers[:, _CORNERS + 2, None, None] > 0, np.roll(there, 1, axis=1), there)
+    return np.where(outputs[:, _CORNERS + 2, None, None] > 0, np.roll(there, 1, axis=1), there)
 
 
 def _run_closeup(picture: Picture, quads: Quads) -> NDArray[np.float64]:
-    answers = [np.zeros((0, _CORNERS + 3))]
+    outputs = [np.zeros((0, _CORNERS + 3))]
     for first in range(0, len(quads), _BATCH):
         crops = np.array([cut_square(picture, quad) for quad in quads[first : first + _BATCH]])
-        answers.append(run_network("closeup", as_blob(crops))[0].astype(np.float64))
-    return np.concatenate(answers)
+        outputs.append(run_network("closeup", as_blob(crops))[0].astype(np.float64))
+    return np.concatenate(outputs)
 
 
 _LONG_SIDE = 640  # pixels: longer side of the shrunk picture; 1920 and 1280 shrink fast, by whole numbers
@@ -361,7 +361,7 @@ def _without_duplicates(tiles: list[DetectedTile], usual: float | None = None) -
     areas = np.array([quad_area(tile.quad) for tile in tiles])
     doubt = _SIZE_DOUBT * np.abs(np.log(areas / usual)) if usual else np.zeros(len(tiles))
     rank = doubt - np.array([tile.likelihood for tile in tiles])
-    return [tiles[one] for one in _out_of_reach(centres, 0.35 * np.sqrt(areas), rank)]
+    return [tiles[index] for index in _out_of_reach(centres, 0.35 * np.sqrt(areas), rank)]
 
 
 def _scaled(tiles: list[DetectedTile], seen: Picture, picture: Picture) -> list[DetectedTile]:

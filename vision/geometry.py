@@ -92,7 +92,7 @@ class TileFrames:
     across: Points
     along: Points
 
-    def measured(self) -> Points:
+    def to_own_units(self) -> Points:
         """Return the matrices from pixels to each tile's own widths and heights, shape (n, 2, 2)."""
         sides = np.stack([self.across, self.along], axis=-1)
         return np.asarray(np.linalg.inv(sides + 1e-9 * np.eye(2)), dtype=np.float64)
@@ -116,10 +116,10 @@ def linked_groups(tiles: TileFrames) -> list[Indices]:
 
 def _links(tiles: TileFrames) -> Flags:
     """Return which pairs of tiles are neighbours with the same orientation, measured by both of them, shape (n, n)."""
-    rulers = tiles.measured()
-    own = (rulers @ tiles.centres[:, :, None])[:, :, 0]
-    x, y = np.abs(rulers @ tiles.centres.T - own[:, :, None]).transpose(1, 0, 2)
-    across, aslant = np.abs(rulers @ tiles.across.T).transpose(1, 0, 2)  # which way up a tile is, is not known
+    to_units = tiles.to_own_units()
+    own = (to_units @ tiles.centres[:, :, None])[:, :, 0]
+    x, y = np.abs(to_units @ tiles.centres.T - own[:, :, None]).transpose(1, 0, 2)
+    across, aslant = np.abs(to_units @ tiles.across.T).transpose(1, 0, 2)  # which way up a tile is, is not known
     same = (np.abs(across - 1) < _SAME_DIRECTION) & (aslant < _SAME_DIRECTION)
     beside = (x > _BESIDE[0]) & (x < _BESIDE[1]) & (y < _LEVEL)
     below = (y > _BELOW[0]) & (y < _BELOW[1]) & (x < _ASIDE)
@@ -130,12 +130,12 @@ def _links(tiles: TileFrames) -> Flags:
 ASPECT = 0.735  # width divided by height of a mahjong tile's back, both for 22 by 30 and for 28 by 38 mm
 HEIGHT = 1 / ASPECT
 FEWEST_FOR_PLANE = 6  # tiles needed to fit a plane
-_TRIED_RULERS = 24  # about how many tiles to try as the starting point
+_TRIED_FRAMES = 24  # about how many tiles to try as the starting point
 _ROUNDS = 6
 _STRAY = 0.32  # widths: largest error of a side, due at first to perspective and lens, at last to askew or false tiles
 _USUAL = 0.05  # widths: usual error of a side; corners are found to 3 percent, and tiles lie turned by some degrees
 _LENS = 0.08  # usual distortion of a lens, as a share at the picture's corner
-_NUMBERS = 7  # parameters: four of an affine map about the middle, two of perspective, one of the lens
+_PARAMETERS = 7  # parameters: four of an affine map about the middle, two of perspective, one of the lens
 _RECTANGLE = np.array([[1.0, 0.0], [0.0, HEIGHT], [-1.0, 0.0], [0.0, -HEIGHT]])  # sides of a tile, clockwise
 _RECTANGLES = np.stack([_RECTANGLE @ np.linalg.matrix_power(np.array([[0, 1], [-1, 0]]), turn) for turn in range(4)])
 
@@ -151,7 +151,7 @@ class TablePlane:
 
     def flat(self, pixels: Points) -> Points:
         """Map pixels, shape (n, 2), to the plane, in tile widths."""
-        return project(self.view, _unbend((pixels - self.middle) / self.reach, self.bend))
+        return project(self.view, _undistort((pixels - self.middle) / self.reach, self.bend))
 
     def pixels(self, flat: Points) -> Points:
         """Map points of the plane, shape (n, 2), to pixels."""
@@ -171,30 +171,30 @@ def fit_plane(tiles: TileFrames, members: Indices, size: tuple[int, int]) -> Tab
     middle = np.array([size[1], size[0]]) / 2
     reach = float(np.hypot(*middle))
     local = (tiles.quads[members] - middle) / reach
-    start = _best_ruler(tiles, members)
-    numbers = np.zeros(_NUMBERS)
-    numbers[:4] = (start * reach).ravel()
+    start = _most_typical_frame(tiles, members)
+    parameters = np.zeros(_PARAMETERS)
+    parameters[:4] = (start * reach).ravel()
     for _ in range(_ROUNDS):
-        keep, miss = _tile_errors(numbers, local)
+        keep, errors = _tile_errors(parameters, local)
         if keep.sum() < FEWEST_FOR_PLANE:
             return None
-        numbers = numbers + _improve(numbers, local[keep], miss[keep])
-    view = _view(numbers)
-    if not np.isfinite(numbers).all() or not _in_front(view, local.reshape(-1, 2), float(numbers[6])):
+        parameters = parameters + _gauss_newton_step(parameters, local[keep], errors[keep])
+    view = _view(parameters)
+    if not np.isfinite(parameters).all() or not _in_front(view, local.reshape(-1, 2), float(parameters[6])):
         return None
-    return TablePlane(view, middle, reach, float(numbers[6]))
+    return TablePlane(view, middle, reach, float(parameters[6]))
 
 
-def _best_ruler(tiles: TileFrames, members: Indices) -> Points:
+def _most_typical_frame(tiles: TileFrames, members: Indices) -> Points:
     """Return the matrix from pixels to tile widths, shape (2, 2), of the tile that most others agree with."""
-    tried = members[:: 1 + len(members) // _TRIED_RULERS]
-    rulers = np.diag([1.0, HEIGHT]) @ tiles.measured()[tried]
-    across = (rulers @ tiles.across[members].T).transpose(0, 2, 1)
-    along = (rulers @ tiles.along[members].T).transpose(0, 2, 1)
+    tried = members[:: 1 + len(members) // _TRIED_FRAMES]
+    to_units = np.diag([1.0, HEIGHT]) @ tiles.to_own_units()[tried]
+    across = (to_units @ tiles.across[members].T).transpose(0, 2, 1)
+    along = (to_units @ tiles.along[members].T).transpose(0, 2, 1)
     upright = np.maximum(_side_errors(across, 1.0, 0.0), _side_errors(along, 0.0, HEIGHT))
     lying = np.maximum(_side_errors(across, 0.0, 1.0), _side_errors(along, HEIGHT, 0.0))
     alike = np.minimum(np.minimum(upright, lying), _STRAY).sum(axis=1)
-    return np.asarray(rulers[int(alike.argmin())])
+    return np.asarray(to_units[int(alike.argmin())])
 
 
 def _side_errors(sides: Points, x: float, y: float) -> Points:
@@ -202,41 +202,41 @@ def _side_errors(sides: Points, x: float, y: float) -> Points:
     return np.asarray(np.abs(np.abs(sides) - [x, y]).max(axis=2))
 
 
-def _tile_errors(numbers: Points, local: Quad) -> tuple[Flags, Points]:
+def _tile_errors(parameters: Points, local: Quad) -> tuple[Flags, Points]:
     """Return which tiles are rectangles in the plane, and the errors of each tile's sides, shape (n, 4, 2)."""
-    corners = project(_view(numbers), _unbend(local.reshape(-1, 2), float(numbers[6]))).reshape(-1, 4, 2)
+    corners = project(_view(parameters), _undistort(local.reshape(-1, 2), float(parameters[6]))).reshape(-1, 4, 2)
     sides = _differences(corners)
     turn = np.round(np.arctan2(sides[:, 0, 1], sides[:, 0, 0]) / (np.pi / 2)).astype(int) % 4
-    miss = sides - _RECTANGLES[turn]
-    return np.asarray(np.abs(miss).reshape(len(local), -1).max(axis=1) < _STRAY), np.asarray(miss)
+    errors = sides - _RECTANGLES[turn]
+    return np.asarray(np.abs(errors).reshape(len(local), -1).max(axis=1) < _STRAY), np.asarray(errors)
 
 
-def _improve(numbers: Points, local: Quad, miss: Points) -> Points:
+def _gauss_newton_step(parameters: Points, local: Quad, errors: Points) -> Points:
     """Return a Gauss-Newton step, weighted to minimise absolute rather than squared errors."""
-    slope = _slopes(numbers, local).reshape(-1, _NUMBERS)
-    weight = 1 / np.maximum(np.abs(miss).ravel(), _USUAL)
-    normal = slope.T @ (slope * weight[:, None])
-    aim = -slope.T @ (miss.ravel() * weight)
-    held = _USUAL / _LENS**2  # a prior that the lens bends little, as a few tiles cannot tell
-    normal[6, 6] += held
-    aim[6] -= held * numbers[6]
-    return np.asarray(np.linalg.solve(normal + 1e-9 * np.eye(_NUMBERS), aim))
+    jacobian = _jacobian(parameters, local).reshape(-1, _PARAMETERS)
+    weight = 1 / np.maximum(np.abs(errors).ravel(), _USUAL)
+    normal = jacobian.T @ (jacobian * weight[:, None])
+    gradient = -jacobian.T @ (errors.ravel() * weight)
+    prior = _USUAL / _LENS**2  # a prior that the lens bends little, as a few tiles cannot tell
+    normal[6, 6] += prior
+    gradient[6] -= prior * parameters[6]
+    return np.asarray(np.linalg.solve(normal + 1e-9 * np.eye(_PARAMETERS), gradient))
 
 
-def _slopes(numbers: Points, local: Quad) -> Points:
+def _jacobian(parameters: Points, local: Quad) -> Points:
     """Return the derivatives of each tile's sides by each parameter, shape (n, 4, 2, 7)."""
     points = local.reshape(-1, 2)
-    straight = _unbend(points, float(numbers[6]))
-    view = _view(numbers)
+    straight = _undistort(points, float(parameters[6]))
+    view = _view(parameters)
     depth = straight @ view[2, :2] + 1
     flat = (straight @ view[:2, :2].T) / depth[:, None]
     share = straight / depth[:, None]
-    slopes = np.zeros((len(points), 2, _NUMBERS))
-    slopes[:, 0, 0:2] = slopes[:, 1, 2:4] = share
-    slopes[:, :, 4:6] = -flat[:, :, None] * share[:, None, :]
+    jacobian = np.zeros((len(points), 2, _PARAMETERS))
+    jacobian[:, 0, 0:2] = jacobian[:, 1, 2:4] = share
+    jacobian[:, :, 4:6] = -flat[:, :, None] * share[:, None, :]
     outward = points * (points**2).sum(axis=1, keepdims=True) / depth[:, None]
-    slopes[:, :, 6] = outward @ view[:2, :2].T - flat * (outward @ view[2, :2])[:, None]
-    return _differences(slopes.reshape(-1, 4, 2, _NUMBERS))
+    jacobian[:, :, 6] = outward @ view[:2, :2].T - flat * (outward @ view[2, :2])[:, None]
+    return _differences(jacobian.reshape(-1, 4, 2, _PARAMETERS))
 
 
 def _differences(corners: Points) -> Points:
@@ -244,18 +244,18 @@ def _differences(corners: Points) -> Points:
     return np.asarray(corners[:, [1, 2, 3, 0]] - corners)
 
 
-def _view(numbers: Points) -> Homography:
-    a, b, c, d, g, h = numbers[:6]
+def _view(parameters: Points) -> Homography:
+    a, b, c, d, g, h = parameters[:6]
     return np.array([[a, b, 0], [c, d, 0], [g, h, 1.0]])
 
 
-def _unbend(local: Points, bend: float) -> Points:
+def _undistort(local: Points, bend: float) -> Points:
     return np.asarray(local * (1 + bend * (local**2).sum(axis=1, keepdims=True)))
 
 
 def _in_front(view: Homography, local: Points, bend: float) -> bool:
     """Return whether all tiles lie well this side of the horizon, as in any table camera's picture."""
-    depth = _unbend(local, bend) @ view[2, :2] + 1
+    depth = _undistort(local, bend) @ view[2, :2] + 1
     return bool(depth.min() > 0.1)  # noqa: PLR2004 -- a tenth of the middle's distance from the horizon
 
 

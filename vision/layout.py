@@ -35,7 +35,7 @@ class TilePosition:
     turn: int = 0  # rotation relative to its tray: 0, 90, 180 or 270
     sideways: bool = False  # askew by 15 degrees or more
     covered: float = 0.0  # share covered by hands, 0..1
-    strange: bool = False  # whether its colour differs clearly from the other backs
+    odd_colour: bool = False  # whether its colour differs clearly from the other backs
 
     def is_turned(self, tile: DetectedTile) -> bool:
         """Return whether the tile is upside down in the finder's outline."""
@@ -64,7 +64,7 @@ class LaidOutTray:
     """One tray: its seat (None if it stands alone), its 34 places, and the direction of its rows, degrees 0..360."""
 
     seat: str | None
-    sites: tuple[LaidOutPlace, ...]
+    places: tuple[LaidOutPlace, ...]
     rotation: float
 
 
@@ -74,7 +74,7 @@ class TableLayout:
 
     positions: tuple[TilePosition, ...]  # one for each tile
     trays: tuple[LaidOutTray, ...]  # in the order E S W N
-    ghosts: frozenset[int] = frozenset()  # detections that are not tiles: empty places, the floor of a tray, cards
+    false_detections: frozenset[int] = frozenset()  # not tiles: empty places, the floor of a tray, cards
     unlike: frozenset[int] = frozenset()
     """Tiles beside a tray that were read but do not look like its tiles; in clutter, all tiles."""
 
@@ -103,27 +103,27 @@ def hand_near(hands: Picture, cell: float, quads: Quad) -> Points:
 
 _NEIGHBOURS = 6
 _OTHER_HUE = 15.0  # L*a*b* units from the line from grey through the usual colour
-_OTHER_TINT, _STRANGE_LIGHTER = 20.0, 22.0  # L*a*b* units in tint and lightness: a pale back among coloured ones
-_STRANGE_DARKER = -45.0
+_OTHER_TINT, _OTHER_LIGHTER = 20.0, 22.0  # L*a*b* units in tint and lightness: a pale back among coloured ones
+_OTHER_DARKER = -45.0
 _GLARE_WHITE = 97.0  # lightness from which glare has washed out the colour
 _FINGER_HUE, _FINGER_LIGHT = 6.0, 15.0  # L*a*b* units
 _NEAREST = 0.25  # quantile over the rim's points: only those most like the neighbours are compared
 
 
-def strange_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
+def oddly_coloured_backs(rims: Colours, centres: Points, backs: Flags, blank: Flags) -> Flags:
     """Return which backs clearly differ in colour from their neighbours; `rims` has shape (n, m, 3), L*a*b*.
 
     `blank` backs, which may not be tiles at all, do not count as neighbours.
     """
-    strange = np.zeros(len(rims), dtype=bool)
+    odd_colour = np.zeros(len(rims), dtype=bool)
     if (backs & ~blank).sum() <= _NEIGHBOURS:
-        return strange
+        return odd_colour
     usual = _neighbours_colour(rims, centres, backs & ~blank)
     hue = _ranked(_off_hue(rims[..., 1:].astype(float), usual[:, None, 1:]), _NEAREST)
     tint = _ranked(np.hypot(*(rims[..., 1:] - usual[:, None, 1:]).transpose(2, 0, 1)), _NEAREST)
     lighter = rims[..., 0] - usual[:, None, 0]
-    pale = (tint > _OTHER_TINT) & (_ranked(lighter, 0.1) > _STRANGE_LIGHTER)
-    dark = _ranked(lighter, 0.9) < _STRANGE_DARKER
+    pale = (tint > _OTHER_TINT) & (_ranked(lighter, 0.1) > _OTHER_LIGHTER)
+    dark = _ranked(lighter, 0.9) < _OTHER_DARKER
     glaring = np.median(rims[..., 0], axis=1) > _GLARE_WHITE
     return np.asarray(backs & ((hue > _OTHER_HUE) | (pale & ~glaring) | dark))
 
@@ -160,9 +160,9 @@ def _neighbours_colour(rims: Colours, centres: Points, backs: Flags) -> Points:
 def _off_hue(tints: Points, usual: Points) -> Points:
     """Return the distance of tints (a*, b*) from the line that runs from grey to a quarter beyond the usual tint."""
     strength = np.linalg.norm(usual, axis=-1, keepdims=True)
-    way = usual / np.maximum(strength, 1e-6)
-    along = np.clip((tints * way).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
-    return np.asarray(np.linalg.norm(tints - along * way, axis=-1))
+    direction = usual / np.maximum(strength, 1e-6)
+    along = np.clip((tints * direction).sum(axis=-1, keepdims=True), 0, 1.25 * strength + 4)
+    return np.asarray(np.linalg.norm(tints - along * direction, axis=-1))
 
 
 COVERED = 0.12  # share under a hand from which a place counts as covered
@@ -195,20 +195,20 @@ def gather_evidence(picture: Picture, quads: Quad, lattice: Lattice) -> GapEvide
     return GapEvidence(inside_share(picture, quads), colours_on(picture, quads, RIM), details, floor.reshape(-1, 3))
 
 
-def judge_gap(ground: GapEvidence, gap: int, backs: Indices, *, found: bool = False) -> PlaceState:
+def judge_gap(evidence: GapEvidence, gap: int, backs: Indices, *, found: bool = False) -> PlaceState:
     """Return whether place number `gap` is empty, covered or holds a back.
 
     `backs` are the numbers of places that certainly hold one. A place that resembles neither backs nor floor, or lies
     outside the picture, is called a back, which claims the least. Where the finder `found` a tile, missing print does
     not prove the place empty, because glare can hide the print.
     """
-    if not len(backs) or ground.inside[gap] < _IN_PICTURE:
+    if not len(backs) or evidence.inside[gap] < _IN_PICTURE:
         return PlaceState.BACK
     near = backs[np.argsort(np.abs(_WHERES[backs] - _WHERES[gap]) @ [1.4, 1.0], kind="stable")[:_NEAR]]
-    printed = float(ground.details[gap] / max(np.median(ground.details[near]), _FAINT))
-    rim = ground.rims[gap]
-    to_back, to_floor = _nearest(rim, ground.rims[near].reshape(-1, 3)), _nearest(rim, ground.floor)
-    if np.median(to_floor) > _NEITHER and _is_over_it(rim, ground.rims[near], ground.floor):
+    printed = float(evidence.details[gap] / max(np.median(evidence.details[near]), _FAINT))
+    rim = evidence.rims[gap]
+    to_back, to_floor = _nearest(rim, evidence.rims[near].reshape(-1, 3)), _nearest(rim, evidence.floor)
+    if np.median(to_floor) > _NEITHER and _is_over_it(rim, evidence.rims[near], evidence.floor):
         return PlaceState.OCCLUDED
     if printed < _BARE and not found:
         return PlaceState.EMPTY
@@ -253,14 +253,14 @@ _CLUTTER = 20  # unlike things from which nothing in the picture is trusted, not
 
 
 def unlike_tiles(
-    flat: Quad, colours: Points, marks: Sequence[TileMark | None], held: Sequence[int], loose: Sequence[int]
+    flat: Quad, colours: Points, marks: Sequence[TileMark | None], in_trays: Sequence[int], loose: Sequence[int]
 ) -> frozenset[int]:
     """Return which of the `loose` tiles were read but are unlike the tiles held by trays; in clutter, all tiles.
 
     `flat`, shape (n, 4, 2), is all tiles' outlines in the plane of the backs, in tile widths; `colours`, shape (n, 3),
     is the colours of their backs, CIE L*a*b*.
     """
-    sure = [number for number in held if _is_read(marks[number])]
+    sure = [number for number in in_trays if _is_read(marks[number])]
     read = [number for number in loose if _is_read(marks[number]) and _is_printed(marks[number])]
     if len(sure) < _FEWEST or not read:
         return frozenset()
@@ -276,7 +276,7 @@ def unlike_tiles(
         )
     )
     if is_clutter(len(unlike)):
-        return frozenset((*held, *read))
+        return frozenset((*in_trays, *read))
     # If many numbers beside a tray are printed on something else, those that happen to match the tiles are too.
     return frozenset(read) if len(unlike) >= _MANY and len(unlike) >= _MOST * len(read) else unlike
 
@@ -315,7 +315,7 @@ def is_printed_alike(mark: TileMark | None, others: Sequence[TileMark | None]) -
     numbers = [other for other in others if other is not None and _is_printed(other)]
     if mark is None or 2 * len(numbers) <= len(others):
         return False
-    digits = np.array([digits_of(one.serial or (one.either or (0,))[0]) for one in (mark, *numbers)])
+    digits = np.array([digits_of(other.serial or (other.either or (0,))[0]) for other in (mark, *numbers)])
     usual = expected_pitch(digits[0], digits[1:], np.array([other.pitch for other in numbers]))
     spot = np.median([other.spot for other in numbers], axis=0)
     off = float(np.abs(mark.spot - spot).max())
@@ -356,23 +356,23 @@ def lay_out_table(picture: Picture, found: Detections, marks: tuple[TileMark | N
     """
     seen = _tile_evidence(picture, found, marks)
     trays: list[LaidOutTray] = []
-    laid: dict[int, _TileOnPlace] = {}
+    placed: dict[int, _TileOnPlace] = {}
     ghosts: set[int] = set()
-    filled = _seated(_find_trays(found, marks, (picture.shape[0], picture.shape[1]), seen.colours))
-    for seat, one in filled:
-        sites = _tray_places(picture, found, one, seen)
-        trays.append(LaidOutTray(seat, sites, one.lattice.rotation))
-        laid |= {
-            site.tile: _TileOnPlace(seat, (site.row, site.col), one.turns[site.tile])
-            for site in sites
-            if site.tile is not None
+    filled = _with_seats(_find_trays(found, marks, (picture.shape[0], picture.shape[1]), seen.colours))
+    for seat, tray in filled:
+        places = _tray_places(picture, found, tray, seen)
+        trays.append(LaidOutTray(seat, places, tray.lattice.rotation))
+        placed |= {
+            place.tile: _TileOnPlace(seat, (place.row, place.col), tray.turns[place.tile])
+            for place in places
+            if place.tile is not None
         }
-        ghosts |= set(one.held.values()) - laid.keys()
+        ghosts |= set(tray.tiles_by_place.values()) - placed.keys()
     if trays:  # unread detections beside a tray are mostly its floor, or a card
-        ghosts |= {number for number, mark in enumerate(marks) if number not in laid and not _is_read(mark)}
-    unlike = _unlike(seen, marks, list(laid), filled)
-    positions = tuple(_tile_position(seen, number, mark, laid.get(number)) for number, mark in enumerate(marks))
-    return TableLayout(positions, tuple(trays), frozenset(ghosts | unlike - laid.keys()), unlike)
+        ghosts |= {number for number, mark in enumerate(marks) if number not in placed and not _is_read(mark)}
+    unlike = _unlike(seen, marks, list(placed), filled)
+    positions = tuple(_tile_position(seen, number, mark, placed.get(number)) for number, mark in enumerate(marks))
+    return TableLayout(positions, tuple(trays), frozenset(ghosts | unlike - placed.keys()), unlike)
 
 
 def _find_trays(
@@ -383,12 +383,12 @@ def _find_trays(
     for members in () if filled else colour_groups(colours, _FEWEST_OF_COLOUR):
         few = replace(found, tiles=tuple(found.tiles[number] for number in members))
         among = find_trays(few, tuple(marks[number] for number in members), size)
-        if sum(len(tray.held) for tray in among) >= _FEWEST_OF_COLOUR:
+        if sum(len(tray.tiles_by_place) for tray in among) >= _FEWEST_OF_COLOUR:
             return tuple(
                 replace(
                     tray,
-                    held={where: members[tile] for where, tile in tray.held.items()},
-                    turns={members[tile]: way for tile, way in tray.turns.items()},
+                    tiles_by_place={where: members[tile] for where, tile in tray.tiles_by_place.items()},
+                    turns={members[tile]: angle for tile, angle in tray.turns.items()},
                 )
                 for tray in among
             )
@@ -398,15 +398,15 @@ def _find_trays(
 def _unlike(
     seen: "_TileEvidence",
     marks: tuple[TileMark | None, ...],
-    held: list[int],
+    in_trays: list[int],
     filled: list[tuple[str | None, FilledTray]],
 ) -> frozenset[int]:
     """Return which tiles beside the trays were read but do not look like the tiles in them."""
-    loose = [number for number in range(len(marks)) if number not in set(held)]
+    loose = [number for number in range(len(marks)) if number not in set(in_trays)]
     if not filled or not loose:
         return frozenset()
     flat = filled[0][1].lattice.plane.flat(seen.quads.reshape(-1, 2)).reshape(-1, 4, 2)  # all trays lie in one plane
-    return unlike_tiles(flat, seen.colours, marks, held, loose)
+    return unlike_tiles(flat, seen.colours, marks, in_trays, loose)
 
 
 def _is_read(mark: TileMark | None) -> bool:
@@ -420,7 +420,7 @@ class _TileEvidence:
     quads: Quad  # shape (n, 4, 2), as found
     rotations: list[float]
     covered: list[float]
-    strange: list[bool]
+    odd_colour: list[bool]
     states: list[PlaceState]
     blank: list[bool]  # backs without a visible mark, which may not be tiles at all
     colours: Points  # median colours of their rims, shape (n, 3), L*a*b*
@@ -431,8 +431,8 @@ class _TileOnPlace:
     """A tile's place, and the angle of its quad's first short side relative to the tray, radians."""
 
     seat: str | None
-    where: RowCol
-    way: float
+    place: RowCol
+    angle: float
 
 
 def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | None, ...]) -> _TileEvidence:
@@ -448,10 +448,10 @@ def _tile_evidence(picture: Picture, found: Detections, marks: tuple[TileMark | 
     fingered = (fingers > _FINGER) & (near > np.where(unread, _HAND, _SURE_HAND)) | (fingers > _FINGERS) & unread
     states = [PlaceState.OCCLUDED if under else state for state, under in zip(states, fingered, strict=True)]
     blank = unread & np.array([mark is not None and mark.confidence < _TILE_SEEN for mark in marks], dtype=bool)
-    strange = strange_backs(rims, middles, backs & ~fingered, blank)
+    odd = oddly_coloured_backs(rims, middles, backs & ~fingered, blank)
     rotations = np.degrees(np.arctan2(right[:, 1], right[:, 0]))
     colours = np.asarray(np.median(rims, axis=1), dtype=np.float64)
-    return _TileEvidence(quads, rotations.tolist(), covered.tolist(), strange.tolist(), states, blank.tolist(), colours)
+    return _TileEvidence(quads, rotations.tolist(), covered.tolist(), odd.tolist(), states, blank.tolist(), colours)
 
 
 def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- passed on from a tile's field
@@ -460,11 +460,11 @@ def _state(face_up: bool, hidden: float) -> PlaceState:  # noqa: FBT001 -- passe
     return PlaceState.FACE_UP if face_up else PlaceState.BACK
 
 
-def _seated(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
+def _with_seats(filled: tuple[FilledTray, ...]) -> list[tuple[str | None, FilledTray]]:
     """Pair each tray with its seat. A single tray has the seat None; trays whose seats are unknown are left out."""
     if len(filled) < 2:  # noqa: PLR2004 -- a carrier is more than one
-        return [(None, one) for one in filled]
-    seats = name_seats([one.lattice.rotation for one in filled], [len(one.held) for one in filled])
+        return [(None, tray) for tray in filled]
+    seats = name_seats([tray.lattice.rotation for tray in filled], [len(tray.tiles_by_place) for tray in filled])
     return [(seat, filled[number]) for seat, number in (seats or {}).items()]
 
 
@@ -472,25 +472,25 @@ def _tray_places(
     picture: Picture, found: Detections, tray: FilledTray, seen: _TileEvidence
 ) -> tuple[LaidOutPlace, ...]:
     """Return what each place of a tray holds, in reading order."""
-    wheres = list(tray_places())
-    quads = tray.lattice.quads(tray.lattice.spots(*np.array(wheres, dtype=float).T))
+    places = list(tray_places())
+    quads = tray.lattice.quads(tray.lattice.spots(*np.array(places, dtype=float).T))
     covered = covered_share(found.hands, found.cell, quads)
-    tiles = [tray.held.get(where) for where in wheres]
+    tiles = [tray.tiles_by_place.get(place) for place in places]
     known = [
         PlaceState.OCCLUDED if tile is None and hidden > COVERED else None if tile is None else seen.states[tile]
         for tile, hidden in zip(tiles, covered, strict=True)
     ]
     doubted = [tile is not None and seen.blank[tile] and seen.states[tile] is not PlaceState.FACE_UP for tile in tiles]
     real = np.array([quad if tile is None else found.tiles[tile].quad for tile, quad in zip(tiles, quads, strict=True)])
-    asked = [number for number, state in enumerate(known) if state is None or doubted[number]]
-    judged = _judge_gaps(known, asked, gather_evidence(picture, real, tray.lattice)) if asked else {}
+    unsure = [number for number, state in enumerate(known) if state is None or doubted[number]]
+    judged = _judge_gaps(known, unsure, gather_evidence(picture, real, tray.lattice)) if unsure else {}
     for number, state in judged.items():
         if state is PlaceState.EMPTY:  # a false detection: the place is empty
             tiles[number] = None
         known[number] = state if tiles[number] is None else known[number]
     return tuple(
-        LaidOutPlace(*where, state or PlaceState.BACK, tile, quad)
-        for where, state, tile, quad in zip(wheres, known, tiles, quads, strict=True)
+        LaidOutPlace(*place, state or PlaceState.BACK, tile, quad)
+        for place, state, tile, quad in zip(places, known, tiles, quads, strict=True)
     )
 
 
@@ -503,22 +503,22 @@ def stand_tiles_up(found: Detections, marks: tuple[TileMark | None, ...], layout
     return replace(layout, positions=positions)
 
 
-def _judge_gaps(known: list[PlaceState | None], asked: list[int], ground: GapEvidence) -> dict[int, PlaceState]:
-    """Return what each of the `asked` places holds, judged by the places that are known to hold backs."""
-    backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in asked]
+def _judge_gaps(known: list[PlaceState | None], unsure: list[int], evidence: GapEvidence) -> dict[int, PlaceState]:
+    """Return what each of the `unsure` places holds, judged by the places that are known to hold backs."""
+    backs = [number for number, state in enumerate(known) if state is PlaceState.BACK and number not in unsure]
     near = np.array(backs, dtype=int)
-    return {number: judge_gap(ground, number, near, found=known[number] is not None) for number in asked}
+    return {number: judge_gap(evidence, number, near, found=known[number] is not None) for number in unsure}
 
 
-def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, laid: _TileOnPlace | None) -> TilePosition:
+def _tile_position(seen: _TileEvidence, number: int, mark: TileMark | None, place: _TileOnPlace | None) -> TilePosition:
     """Return how a tile lies; if its mark does not show which way up it is, it is assumed to stand as its tray does."""
     turned = mark.turned if mark is not None else None
-    over = bool(turned if turned is not None else laid is not None and np.cos(laid.way) < 0)
-    quad = seen.quads[number][[2, 3, 0, 1]] if over else seen.quads[number]
-    rotation = (seen.rotations[number] + (HALF_TURN if over else 0)) % 360
-    covered, strange = seen.covered[number], seen.strange[number]
-    if laid is None:
-        return TilePosition(quad, rotation, covered=covered, strange=strange)
-    turn = float(np.degrees(laid.way)) + (HALF_TURN if over else 0)
+    upside_down = bool(turned if turned is not None else place is not None and np.cos(place.angle) < 0)
+    quad = seen.quads[number][[2, 3, 0, 1]] if upside_down else seen.quads[number]
+    rotation = (seen.rotations[number] + (HALF_TURN if upside_down else 0)) % 360
+    covered, odd = seen.covered[number], seen.odd_colour[number]
+    if place is None:
+        return TilePosition(quad, rotation, covered=covered, odd_colour=odd)
+    turn = float(np.degrees(place.angle)) + (HALF_TURN if upside_down else 0)
     askew = abs((turn + 90) % HALF_TURN - 90) > _ASKEW
-    return TilePosition(quad, rotation, laid.seat, *laid.where, round(turn / 90) % 4 * 90, askew, covered, strange)
+    return TilePosition(quad, rotation, place.seat, *place.place, round(turn / 90) % 4 * 90, askew, covered, odd)

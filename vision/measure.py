@@ -89,7 +89,7 @@ STAGES = {
     "labels: is one there": "vision.marks.read.is_labelled",
     "labels: word by word": "vision.marks.read.read_labels",
     "first reader": "vision.marks.digits.look_at_crops",
-    "second reader": "vision.marks.digits.look_at_lines",
+    "second reader": "vision.marks.digits.classify_columns",
     "places": "vision.reader.lay_out_table",
     "second look": "vision.reader.take_second_look",
 }
@@ -110,11 +110,11 @@ def timed_stages() -> Iterator[dict[str, float]]:
         since = now
 
     def timed(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def stage_of(*given: Any, **named: Any) -> Any:  # noqa: ANN401 -- same signature as the function it replaces
+        def stage_of(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- same signature as the function it replaces
             passed()
             running.append(stage)
             try:
-                return function(*given, **named)
+                return function(*args, **kwargs)
             finally:
                 passed()
                 running.pop()
@@ -157,7 +157,7 @@ def _main(folder: Path, prefix: str, *, stages: bool) -> None:
         print(f"{scene}: {len(pictures)} pictures, mean ms of processor time {sum(mean.values()):.0f}: {parts}")
 
 
-def _asked() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("prefix", nargs="?", default="", help="only pictures whose names begin so")
@@ -166,5 +166,5 @@ def _asked() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    asked = _asked()
-    _main(asked.folder, asked.prefix, stages=asked.stages)
+    options = _options()
+    _main(options.folder, options.prefix, stages=options.stages)

@@ -34,10 +34,10 @@ def _session(name: Name) -> onnxruntime.InferenceSession:
 def run_network(name: Name, pictures: NDArray[np.float32]) -> tuple[NDArray[np.float32], ...]:
     """Return a network's outputs, one array each, for pictures of shape (n, 3, height, width)."""
     session = _session(name)
-    return tuple(np.asarray(one) for one in session.run(None, {session.get_inputs()[0].name: pictures}))
+    return tuple(np.asarray(output) for output in session.run(None, {session.get_inputs()[0].name: pictures}))
 
 
-def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
+def normalise_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[np.float32]:
     """Normalise pictures, shape (n, height, width, 3), so that their `inner` parts have equal colour and contrast.
 
     Return shape (n, 3, height, width).
@@ -46,8 +46,8 @@ def alike_in_contrast(pictures: Picture, inner: tuple[slice, slice]) -> NDArray[
     moments = np.array([cv2.meanStdDev(part) for part in parts]).reshape(-1, 2, 3, 1)
     middles, spreads = moments[:, 0], moments[:, 1].mean(axis=1, keepdims=True) + _SOFT
     levels = np.clip((_LEVELS - middles).astype(np.float32) / spreads.astype(np.float32), -_MOST, _MOST)
-    alike = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
-    for picture, its, planes in zip(pictures, levels, alike, strict=True):
-        for channel, level, plane in zip(cv2.split(picture), its, planes, strict=True):
-            cv2.LUT(channel, level, plane)
-    return alike
+    normalised = np.empty((len(pictures), 3, *pictures.shape[1:3]), dtype=np.float32)
+    for picture, tables, planes in zip(pictures, levels, normalised, strict=True):
+        for channel, table, plane in zip(cv2.split(picture), tables, planes, strict=True):
+            cv2.LUT(channel, table, plane)
+    return normalised

@@ -71,11 +71,11 @@ class OutlinePen:
         self._picture = picture
         self.width = max(1.0, width)
 
-    def outline(self, quad: Quad, look: VerdictStyle) -> None:
+    def outline(self, quad: Quad, style: VerdictStyle) -> None:
         """Draw a closed line along a quad, shape (4, 2), pixels."""
-        width = self.width * look.weight
-        strokes = list(_dashes(np.vstack([quad, quad[:1]]), [part * width for part in look.dash]))
-        self.strokes(strokes, width, look.colour)
+        width = self.width * style.weight
+        strokes = list(_dashes(np.vstack([quad, quad[:1]]), [part * width for part in style.dash]))
+        self.strokes(strokes, width, style.colour)
 
     def strokes(self, strokes: list[Points], width: float, colour: Colour) -> None:
         """Draw open lines, each of shape (n, 2), with a common edge around them."""
@@ -142,11 +142,11 @@ SIGN_LINES: Final[dict[VerdictSign, list[Points]]] = {
 }
 
 
-def draw_badge(pen: OutlinePen, centre: Points, radius: float, look: VerdictStyle) -> None:
+def draw_badge(pen: OutlinePen, centre: Points, radius: float, style: VerdictStyle) -> None:
     """Draw a round badge with a verdict's sign."""
-    size = radius * (1 + (look.weight - 1) / 2)
-    pen.shape(centre + np.array(regular_corners(size)), look.colour)
-    pen.plain([centre + size * stroke for stroke in SIGN_LINES[look.sign]], max(1.0, 0.26 * size), look.ink)
+    size = radius * (1 + (style.weight - 1) / 2)
+    pen.shape(centre + np.array(regular_corners(size)), style.colour)
+    pen.plain([centre + size * stroke for stroke in SIGN_LINES[style.sign]], max(1.0, 0.26 * size), style.ink)
 
 
 def draw_seat(pen: OutlinePen, centre: Points, radius: float, seat: str) -> None:
@@ -173,16 +173,16 @@ def draw_overlay(picture: Picture, reading: PictureReading, faults: Sequence[Tra
     tiles. Raises PictureError if the array is not a picture.
     """
     drawn = np.ascontiguousarray(check_picture(picture)).copy()
-    wrong = {place for fault in faults for place in _places(fault)}
+    wrong = {place for fault in faults for place in _fault_places(fault)}
     size = (drawn.shape[1], drawn.shape[0])
     tiles = [(np.array(read.quad), read) for read in reading.reads]
-    looks = [(quad, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
-    sides = [_short_side(quad) for quad, _ in looks] or [_USUAL_TILE * size[0]]
+    styles = [(quad, _style(read, wrong)) for quad, read in tiles if _is_in(quad, size)]
+    sides = [_short_side(quad) for quad, _ in styles] or [_USUAL_TILE * size[0]]
     pen = OutlinePen(drawn, _LINE * float(np.median(sides)))
-    for quad, look in sorted(looks, key=lambda one: one[1].weight):  # faults last, on top of their neighbours
-        pen.outline(quad.mean(axis=0) + _INSET * (quad - quad.mean(axis=0)), look)
-    for quad, look in looks:
-        draw_badge(pen, *_badge(quad), look)
+    for quad, style in sorted(styles, key=lambda one: one[1].weight):  # faults last, on top of their neighbours
+        pen.outline(quad.mean(axis=0) + _INSET * (quad - quad.mean(axis=0)), style)
+    for quad, style in styles:
+        draw_badge(pen, *_badge(quad), style)
     for quad in _empty_places(reading, wrong):
         pen.outline(quad, FAULT)
         draw_badge(pen, *_badge(quad), FAULT)
@@ -198,7 +198,7 @@ def list_serials(picture: Picture, reading: PictureReading, width: int, faults: 
     Tiles at fault, unread, turned or foreign come first, then the least certain, so that a person quickly sees what was
     misread.
     """
-    wrong = {place for fault in faults for place in _places(fault)}
+    wrong = {place for fault in faults for place in _fault_places(fault)}
     columns = width // COLUMN_WIDTH
     reads = sorted(reading.reads, key=lambda read: _certainty(read, wrong)) if columns else []
     rows = np.full((-(-len(reads) // max(columns, 1)) * ROW_HEIGHT, width, 3), 30, dtype=np.uint8)
@@ -220,7 +220,7 @@ def _certainty(read: TileRead, wrong: set[_TilePlace]) -> tuple[bool, float]:
     return read.serial is not None and not at_fault, read.confidence
 
 
-def _places(fault: TrayFault) -> Iterator[_TilePlace]:
+def _fault_places(fault: TrayFault) -> Iterator[_TilePlace]:
     yield fault.seat, fault.row, fault.col
     if fault.with_ is not None:
         yield fault.seat, *fault.with_

@@ -18,9 +18,9 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_HEADER = 24  # signature, length and name of the first chunk, width, height
 _JPEG = b"\xff\xd8\xff"
 # Start-of-frame markers hold the size; C4, C8 and CC do not. https://www.w3.org/Graphics/JPEG/itu-t81.pdf, B.1.1.3
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _MARKER = 0xFF
-_BARE = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
+_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
 
 
 def load_picture(path: Path) -> Picture:
@@ -79,10 +79,10 @@ def _jpeg_size(content: bytes) -> tuple[int, int] | None:
     at = 2
     while at + 9 <= len(content) and content[at] == _MARKER:
         marker = content[at + 1]
-        if marker in _FRAMES:
+        if marker in _START_OF_FRAME:
             height, width = struct.unpack(">HH", content[at + 5 : at + 9])
             return int(width), int(height)
-        if marker == _MARKER or marker in _BARE:  # 0xFF may be repeated before a marker
+        if marker == _MARKER or marker in _WITHOUT_LENGTH:  # 0xFF may be repeated before a marker
             at += 1 if marker == _MARKER else 2
             continue
         at += 2 + int(struct.unpack(">H", content[at + 2 : at + 4])[0])

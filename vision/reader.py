@@ -24,21 +24,21 @@ from vision.marks.read import (
     CheckMarks,
     FirstLooks,
     TileMarks,
-    count_alike,
     decide_ambiguous,
     drop_duplicate_tiles,
     first_looks,
     is_sure,
     read_again,
     read_marks,
-    withhold_few,
+    restore_alike,
+    withhold_if_few_read,
     withhold_print_on_paper,
     withhold_prints,
     withhold_repeated_serials,
+    withhold_strays,
     withhold_unlike,
     withhold_unsure,
     withhold_upside_down,
-    without_strays,
 )
 from vision.picture import check_picture
 from vision.reading import HALF_TURN, Corners, PictureReading, PlaceState, TileRead, TrayPlace
@@ -61,10 +61,10 @@ def take_second_look(
 
     Return None if the second look changes nothing.
     """
-    tiles, settled = list(found.tiles), list(marks)
-    _read_in_place(picture, tiles, settled, layout, check)
-    _read_along_other_outlines(picture, tiles, settled, _still_unread(settled, layout), check)
-    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+    tiles, new_marks = list(found.tiles), list(marks)
+    _read_in_place(picture, tiles, new_marks, layout, check)
+    _read_along_other_outlines(picture, tiles, new_marks, _still_unread(new_marks, layout), check)
+    return (replace(found, tiles=tuple(tiles)), tuple(new_marks)) if tiles != list(found.tiles) else None
 
 
 def _read_in_place(
@@ -85,24 +85,24 @@ def _read_in_place(
         if is_sure(mark):
             tiles.append(DetectedTile(quad, face_up=False, likelihood=1.0))
             marks.append(mark)
-    there = {site.tile: site.quad for tray in layout.trays for site in tray.sites if site.tile is not None}
-    askew = {number for number in there if layout.positions[number].sideways}
+    places = {place.tile: place.quad for tray in layout.trays for place in tray.places if place.tile is not None}
+    askew = {number for number in places if layout.positions[number].sideways}
     unread = [
-        number for number in there if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
+        number for number in places if not is_sure(marks[number]) or (number in askew and _is_across(marks[number]))
     ]
-    places = [there[number] for number in unread]
-    again = read_again(picture, first_looks(picture, places), tuple(marks), check) if unread else []
+    looks = first_looks(picture, [places[number] for number in unread])
+    again = read_again(picture, looks, tuple(marks), check) if unread else []
     for number, mark in zip(unread, again, strict=True):
         if mark is None or is_sure(mark):
-            tiles[number], marks[number] = DetectedTile(there[number], face_up=mark is None, likelihood=1.0), mark
-    for number, quad in _straightened(picture, {number: there[number] for number in askew.difference(unread)}).items():
-        tiles[number] = replace(tiles[number], quad=_as_before(quad, tiles[number].quad))
+            tiles[number], marks[number] = DetectedTile(places[number], face_up=mark is None, likelihood=1.0), mark
+    for number, quad in _straightened(picture, {number: places[number] for number in askew.difference(unread)}).items():
+        tiles[number] = replace(tiles[number], quad=_same_start(quad, tiles[number].quad))
 
 
 def _overlooked_places(layout: TableLayout) -> list[Quad]:
     """Return the outlines of places that show a back for which the finder reported no tile, or not a single one."""
-    sites = (site for tray in layout.trays for site in tray.sites)
-    return [site.quad for site in sites if site.tile is None and site.state is PlaceState.BACK]
+    places = (place for tray in layout.trays for place in tray.places)
+    return [place.quad for place in places if place.tile is None and place.state is PlaceState.BACK]
 
 
 def _is_across(mark: TileMark | None) -> bool:
@@ -125,7 +125,7 @@ def _cosine(one: Quad, other: Quad) -> float:
     return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
 
 
-def _as_before(quad: Quad, before: Quad) -> Quad:
+def _same_start(quad: Quad, before: Quad) -> Quad:
     """Return the quad starting at the same end as `before`, because a mark's `turned` refers to that end."""
     return quad if (quad[1] - quad[0]) @ (before[1] - before[0]) > 0 else np.roll(quad, 2, axis=0)
 
@@ -136,7 +136,7 @@ def _still_unread(marks: list[TileMark | None], layout: TableLayout) -> list[int
     there = [
         number
         for number, position in positions
-        if not layout.trays or (position.row is not None and number not in layout.ghosts)
+        if not layout.trays or (position.row is not None and number not in layout.false_detections)
     ]
     return [number for number in there if not is_sure(marks[number])][:_MOST]
 
@@ -159,7 +159,7 @@ def _read_along_other_outlines(
         looks = [(mark, at) for at, mark in enumerate(again) if owners[at] == number and mark is not None]
         mark, best = max(looks, key=lambda look: look[0].confidence, default=(None, 0))
         others = [marks[number], *(other for other, _ in looks)]
-        same = [other.confidence for other in others if mark and other and other.said == mark.said]
+        same = [one.confidence for one in others if mark and one and one.possible_serials == mark.possible_serials]
         if (
             mark
             and is_sure(mark)
@@ -184,7 +184,7 @@ def _other_outlines(
     likely = [at for at, number in enumerate(owners) if _is_of_one_tile(quads[at], tiles[number].quad, usual)]
     first = first_looks(picture, [quads[at] for at in likely])
     good = [at for at, share in enumerate(first.shares_of_marks) if share > _MARK_SEEN]
-    return [owners[likely[at]] for at in good], first.chosen(good)
+    return [owners[likely[at]] for at in good], first.select(good)
 
 
 def _usual_area(tiles: list[DetectedTile], marks: list[TileMark | None]) -> float | None:
@@ -204,7 +204,7 @@ def _is_of_one_tile(quad: Quad, before: Quad, usual: float | None) -> bool:
 
 def _contradicts(mark: TileMark, other: TileMark | None) -> bool:
     """Return whether another look at the same tile gives a different number with enough confidence."""
-    return other is not None and other.confidence >= _CONTRADICTED and mark.said != other.said
+    return other is not None and other.confidence >= _CONTRADICTED and mark.possible_serials != other.possible_serials
 
 
 def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: TableLayout) -> PictureReading:
@@ -217,10 +217,10 @@ def to_reading(found: Detections, marks: tuple[TileMark | None, ...], layout: Ta
         _read(position, mark, usual, face_up=tile.face_up)
         for tile, mark, position in zip(found.tiles, marks, layout.positions, strict=True)
     ]
-    held = [place for tray in layout.trays for place in _places(tray, reads)]
-    inside = [place.read for place in held if place.read is not None]
-    loose = [read for number, read in enumerate(reads) if read.row is None and number not in layout.ghosts]
-    return PictureReading((*inside, *loose), tuple(held))
+    places = [place for tray in layout.trays for place in _places(tray, reads)]
+    inside = [place.read for place in places if place.read is not None]
+    outside = [read for number, read in enumerate(reads) if read.row is None and number not in layout.false_detections]
+    return PictureReading((*inside, *outside), tuple(places))
 
 
 def _usual_set(marks: tuple[TileMark | None, ...]) -> str | None:
@@ -244,7 +244,7 @@ def _read(position: TilePosition, mark: TileMark | None, usual: str | None, *, f
         face_up=face_up,
         turn=position.turn,
         sideways=position.sideways,
-        foreign=position.strange if named is None else usual is not None and named != usual,
+        foreign=position.odd_colour if named is None else usual is not None and named != usual,
         clash=mark.clash if mark is not None else None,
         likeness=mark.likeness if mark is not None and mark.serial is not None else None,
     )
@@ -253,14 +253,14 @@ def _read(position: TilePosition, mark: TileMark | None, usual: str | None, *, f
 def _places(tray: LaidOutTray, reads: list[TileRead]) -> list[TrayPlace]:
     return [
         TrayPlace(
-            site.row,
-            site.col,
-            site.state,
-            None if site.tile is None else reads[site.tile],
+            place.row,
+            place.col,
+            place.state,
+            None if place.tile is None else reads[place.tile],
             tray.seat,
-            quad_corners(site.quad),
+            quad_corners(place.quad),
         )
-        for site in tray.sites
+        for place in tray.places
     ]
 
 
@@ -276,8 +276,8 @@ def tile_outlines(reading: PictureReading) -> tuple[Quad, ...]:
     If there is a tray, these are the outlines of its occupied places: they are fitted to all its tiles together, which
     is more accurate than each tile's own outline.
     """
-    held = [place.quad for place in reading.places if place.state is PlaceState.BACK and place.quad is not None]
-    return tuple(np.array(quad) for quad in held or [read.quad for read in reading.reads])
+    outlines = [place.quad for place in reading.places if place.state is PlaceState.BACK and place.quad is not None]
+    return tuple(np.array(quad) for quad in outlines or [read.quad for read in reading.reads])
 
 
 def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet | None = None) -> PictureReading:
@@ -289,30 +289,31 @@ def read_picture(picture: Picture, *, close: bool = True, enrolled: EnrolledSet 
     """
     check_picture(picture)
     check = partial(check_marks, enrolled) if enrolled is not None else None
-    found, said = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close), check))
-    marks = withhold_unsure(said)
+    found, all_marks = drop_duplicate_tiles(*read_marks(picture, find_tiles(picture, close=close), check))
+    marks = withhold_unsure(all_marks)
     layout = lay_out_table(picture, found, marks)
     clear = not is_clutter(len(layout.unlike))
-    if clear and _needs_second_look(marks, layout) and (again := take_second_look(picture, found, said, layout, check)):
-        found, said = drop_duplicate_tiles(*again)
-        marks = withhold_unsure(said)
+    second = clear and _needs_second_look(marks, layout)
+    if second and (again := take_second_look(picture, found, all_marks, layout, check)):
+        found, all_marks = drop_duplicate_tiles(*again)
+        marks = withhold_unsure(all_marks)
         layout = lay_out_table(picture, found, marks)
-    if clear and layout.trays and (again := look_beside_trays(picture, found, said, layout, check)):
-        found, said = drop_duplicate_tiles(*again)
-        marks = withhold_unsure(said)
+    if clear and layout.trays and (again := look_beside_trays(picture, found, all_marks, layout, check)):
+        found, all_marks = drop_duplicate_tiles(*again)
+        marks = withhold_unsure(all_marks)
         layout = lay_out_table(picture, found, marks)
-    marks = without_strays(marks, layout.unlike)
+    marks = withhold_strays(marks, layout.unlike)
     upright = decide_ambiguous(picture, found, marks, layout)
-    settled = withhold_repeated_serials(upright, [position.strange for position in layout.positions])
+    final = withhold_repeated_serials(upright, [position.odd_colour for position in layout.positions])
     if not layout.trays:
-        settled = withhold_prints(settled)
+        final = withhold_prints(final)
     if enrolled is None:
         against = frozenset(number for number, position in enumerate(layout.positions) if position.turn == HALF_TURN)
         loose = frozenset(number for number, position in enumerate(layout.positions) if position.row is None)
-        settled = withhold_print_on_paper(picture, found, settled, loose)
-        settled = withhold_unlike(picture, found, withhold_few(withhold_upside_down(settled, against)), loose)
-        settled = count_alike(picture, found, said, settled, layout.ghosts | layout.unlike | against)
-    return to_reading(found, settled, stand_tiles_up(found, upright, layout))
+        final = withhold_print_on_paper(picture, found, final, loose)
+        final = withhold_unlike(picture, found, withhold_if_few_read(withhold_upside_down(final, against)), loose)
+        final = restore_alike(picture, found, all_marks, final, layout.false_detections | layout.unlike | against)
+    return to_reading(found, final, stand_tiles_up(found, upright, layout))
 
 
 def look_beside_trays(
@@ -330,34 +331,34 @@ def look_beside_trays(
     likely = [at for at, tile in enumerate(judged.tile) if tile > _TILE]
     first = first_looks(picture, [judged.quads[at] for at in likely])
     good = [at for at, share in enumerate(first.shares_of_marks) if share > _MARK_SEEN]
-    likely, again = [likely[at] for at in good], read_again(picture, first.chosen(good), marks, check)
-    tiles, settled = list(found.tiles), list(marks)
+    likely, again = [likely[at] for at in good], read_again(picture, first.select(good), marks, check)
+    tiles, new_marks = list(found.tiles), list(marks)
     sure = [
         (owners[at], judged.quads[at], mark)
         for at, mark in zip(likely, again, strict=True)
         if mark is not None and is_sure(mark) and not _contradicts(mark, marks[owners[at]])
     ]
-    for number, quad, mark in sorted(sure, key=lambda one: one[2].confidence):
+    for number, quad, mark in sorted(sure, key=lambda candidate: candidate[2].confidence):
         if not any(_contradicts(mark, other) for owner, _, other in sure if owner == number):
             tiles[number] = DetectedTile(quad, face_up=False, likelihood=tiles[number].likelihood)
-            settled[number] = mark
-    return (replace(found, tiles=tuple(tiles)), tuple(settled)) if tiles != list(found.tiles) else None
+            new_marks[number] = mark
+    return (replace(found, tiles=tuple(tiles)), tuple(new_marks)) if tiles != list(found.tiles) else None
 
 
 def _outlines_beside(found: Detections, marks: TileMarks, layout: TableLayout) -> tuple[list[int], list[Quad]]:
     """Return the tile number of each outline, and outlines for tiles beside trays, as large as those in the trays."""
-    there = [site for tray in layout.trays for site in tray.sites if site.tile is not None]
-    spot = usual_spot([marks[site.tile] for site in there if site.tile is not None])
-    middles = np.array([site.quad.mean(axis=0) for site in there]).reshape(-1, 2)
-    beside = [number for number, position in enumerate(layout.positions) if position.row is None and there]
+    places = [place for tray in layout.trays for place in tray.places if place.tile is not None]
+    spot = usual_spot([marks[place.tile] for place in places if place.tile is not None])
+    middles = np.array([place.quad.mean(axis=0) for place in places]).reshape(-1, 2)
+    beside = [number for number, position in enumerate(layout.positions) if position.row is None and places]
     owners, expected = list[int](), list[Quad]()
-    for number in sorted(beside, key=lambda one: not is_sure(marks[one])):  # read ones first: the rest is mostly print
+    for number in sorted(beside, key=lambda tile: not is_sure(marks[tile])):  # read ones first; others are mostly print
         if len(owners) >= 2 * _MOST:
             break
         tile, mark = found.tiles[number], marks[number]
         if not is_sure(mark) and _encloses_any(tile.quad, middles):
             continue  # the finder has joined several tiles of the tray, or parts of them
-        near = there[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
+        near = places[int(np.linalg.norm(middles - tile.quad.mean(axis=0), axis=1).argmin())].quad
         if mark is not None and is_sure(mark):
             known = spot if number in layout.unlike else None
             quads = [] if known is None else [expected_outline(tile.quad, mark, near, known)]
@@ -385,8 +386,8 @@ def expected_outline(quad: Quad, mark: TileMark, near: Quad, spot: Points) -> Qu
 
     `mark` was read along `quad`. Quads are of shape (4, 2), pixels; the spot is in shares of the tile from its middle.
     """
-    way = -1 if mark.turned else 1
-    line = 0.5 + way * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
+    direction = -1 if mark.turned else 1
+    line = 0.5 + direction * (mark.spot + np.array([[0.0, 0.0], [0.1, 0.0]]))
     start, end = project(homography_between(UNIT_SQUARE, quad), line)
     return _tile_outline(start, end - start, near, spot)
 
@@ -403,9 +404,9 @@ def _tile_outline(at: Points, right: Points, near: Quad, spot: Points) -> Quad:
     """
     across, down = near[1] + near[2] - near[0] - near[3], near[2] + near[3] - near[0] - near[1]
     plane = np.column_stack([across, down / HEIGHT]) / 2  # pixels of a tile's width, either way
-    start, way = np.linalg.solve(plane, np.column_stack([at, right])).T
-    way = way / np.linalg.norm(way)
-    sides = np.array([way, HEIGHT * np.array([-way[1], way[0]])])
+    start, direction = np.linalg.solve(plane, np.column_stack([at, right])).T
+    direction = direction / np.linalg.norm(direction)
+    sides = np.array([direction, HEIGHT * np.array([-direction[1], direction[0]])])
     return np.asarray((start + (UNIT_SQUARE - 0.5 - spot) @ sides) @ plane.T)
 
 

@@ -107,8 +107,8 @@ class PictureReading:
     @property
     def seats(self) -> dict[str | None, SerialRows]:
         """The rows of each tray by its seat; the seat of a tray that stands alone is None."""
-        held = {place.seat for place in self.places}
-        return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in held}
+        present = {place.seat for place in self.places}
+        return {seat: self._rows_of(seat) for seat in (None, *SEATS) if seat in present}
 
     @property
     def strays(self) -> tuple[TileRead, ...]:

@@ -49,7 +49,7 @@ def hand_rows(reads: Sequence[TileRead]) -> tuple[HandGroups, ...]:
     found: list[HandGroups] = []
     for row in rows_by_height(level.mean(axis=1)[:, 1], ROW * height):
         left_to_right = sorted(row, key=lambda at: float(level[at, :, 0].mean()))
-        groups = _parted(level, left_to_right, GAP * width)
+        groups = _split_at_gaps(level, left_to_right, GAP * width)
         found.append(tuple(tuple(reads[at] for at in group) for group in groups))
     return tuple(found)
 
@@ -76,7 +76,7 @@ def rows_by_height(heights: Points, apart: float) -> list[list[int]]:
     return [row.tolist() for row in np.split(order, cuts)]
 
 
-def _parted(level: Quad, row: list[int], gap: float) -> list[list[int]]:
+def _split_at_gaps(level: Quad, row: list[int], gap: float) -> list[list[int]]:
     """Split a row, sorted from the left, where the gap to the next tile is wider than `gap`."""
     groups = [[row[0]]]
     for before, at in pairwise(row):
@@ -143,7 +143,7 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
     the cloth. Raises RiverUnclearError if it has neither, if no tile was read, or if the tiles do not lie in rows of
     six.
     """
-    tiles, back, cloth = _backs(picture, reads)
+    tiles, back, cloth = _tiles_and_colours(picture, reads)
     quads = np.array([tile.quad for tile in tiles], dtype=np.float64)
     angle = np.pi / 2 - _long_axis(quads)
     found, problems = list[RiverRead](), list[RiverUnclearError]()
@@ -154,26 +154,26 @@ def read_river(picture: Picture, reads: Sequence[TileRead]) -> RiverRead:
             problems.append(error)
     if not found:
         raise problems[0]  # the error for the picture as it stands
-    bare = [_bare_first(river) for river in found]
-    clear = isinstance(problems[0], _NoRowError) if problems else abs(bare[0] - bare[1]) >= _SHORTER
+    gaps = [_leading_gaps(river) for river in found]
+    clear = isinstance(problems[0], _NoRowError) if problems else abs(gaps[0] - gaps[1]) >= _SHORTER
     if clear:
-        return _trimmed(found[bare.index(min(bare))])
+        return _trimmed(found[gaps.index(min(gaps))])
     upper = found[0] if found[0].gaps else _trimmed(found[0])
     return replace(upper, either_end=len(upper.serials) > 1)
 
 
-def _bare_first(river: RiverRead) -> int:
+def _leading_gaps(river: RiverRead) -> int:
     """Return the number of bare places before the first tile."""
     return next(at for at, serial in enumerate(river.serials) if serial != CALLED)
 
 
 def _trimmed(river: RiverRead) -> RiverRead:
     """Return a river without the bare places after its last tile."""
-    bare_last = _bare_first(replace(river, serials=river.serials[::-1]))
-    return replace(river, serials=river.serials[: len(river.serials) - bare_last])
+    trailing_gaps = _leading_gaps(replace(river, serials=river.serials[::-1]))
+    return replace(river, serials=river.serials[: len(river.serials) - trailing_gaps])
 
 
-def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points, Points]:
+def _tiles_and_colours(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead], Points, Points]:
     """Return the tiles, read or not, and the usual colours of their backs and of the cloth, L*a*b*, shape (3,).
 
     Unread detections are left out if they are bare table, such as a gap, or the seam between two tiles. Raises
@@ -183,11 +183,11 @@ def _backs(picture: Picture, reads: Sequence[TileRead]) -> tuple[list[TileRead],
     read = [tile for tile in reads if tile.serial is not None]
     if not read:
         raise RiverUnclearError("no tile of this picture was read")
-    quads, seen = np.array([tile.quad for tile in read]), np.array([tile.quad for tile in reads])
+    quads, all_quads = np.array([tile.quad for tile in read]), np.array([tile.quad for tile in reads])
     back = np.median(_colours(picture, quads), axis=0)
     across, down = quads[:, 1] - quads[:, 0], quads[:, 3] - quads[:, 0]
     beside = np.concatenate([quads + step[:, None] for step in (across, -across, down, -down)])
-    bare = beside[_are_apart(beside, seen)]
+    bare = beside[_are_apart(beside, all_quads)]
     if not len(bare):
         raise RiverUnclearError("no bare table is seen beside a tile that was read")
     cloth = np.median(_colours(picture, bare), axis=0)
@@ -243,24 +243,24 @@ def _in_order(
     heights = [float(np.median(middles[row, 1])) for row in rows]
     box = rectangle(np.zeros(2), width, height)
 
-    def look(places: Sequence[tuple[int, float]]) -> Points:
+    def colours_of(places: Sequence[tuple[int, float]]) -> Points:
         spots = np.array([(left + place * pitch, y) for place, y in places]).reshape(-1, 1, 2)
         return _colours(picture, (spots + box) @ rotation_by(-angle).T)
 
     serials: list[int | None] = []
-    sure = False
+    first_column_sure = False
     for number, (row, y) in enumerate(zip(rows, heights, strict=True), 1):
-        held = {round((float(middles[at, 0]) - left) / pitch): tiles[at].serial for at in row}
-        end = max(IN_ROW, max(held) + 1)
-        if len(held) < len(row) or (end > IN_ROW and number < len(rows)):
+        row_serials = {round((float(middles[at, 0]) - left) / pitch): tiles[at].serial for at in row}
+        end = max(IN_ROW, max(row_serials) + 1)
+        if len(row_serials) < len(row) or (end > IN_ROW and number < len(rows)):
             raise _NoRowError(f"row {number} of the river is no row of {IN_ROW} tiles")
-        empty = [place for place in range(end) if place not in held]
-        for place, colour in zip(empty, look([(place, y) for place in empty]), strict=True):
+        empty = [place for place in range(end) if place not in row_serials]
+        for place, colour in zip(empty, colours_of([(place, y) for place in empty]), strict=True):
             where = f"row {number} of the river, place {place + 1}"
-            held[place] = None if _is_back(colour, *colours, where) else CALLED
-        sure = sure or CALLED not in (held[0], held[IN_ROW - 1])
-        serials += [held[place] for place in range(end)]
-    return RiverRead(tuple(serials), sure)
+            row_serials[place] = None if _is_back(colour, *colours, where) else CALLED
+        first_column_sure = first_column_sure or CALLED not in (row_serials[0], row_serials[IN_ROW - 1])
+        serials += [row_serials[place] for place in range(end)]
+    return RiverRead(tuple(serials), first_column_sure)
 
 
 def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
@@ -273,9 +273,9 @@ def _pitch(middles: Points, rows: list[list[int]], width: float) -> float:
 def read_hand(picture: Picture, reads: Sequence[TileRead]) -> HandRead:
     """Return the hand and melds in a picture: the concealed tiles first, then each meld apart, then a winning tile.
 
-    Raises RiverUnclearError if a group after the first is not a meld, and for the reasons given in `_backs`.
+    Raises RiverUnclearError if a group after the first is not a meld, and for the reasons in `_tiles_and_colours`.
     """
-    groups = [tuple(read.serial for read in group) for group in hand_groups(_backs(picture, reads)[0])]
+    groups = [tuple(read.serial for read in group) for group in hand_groups(_tiles_and_colours(picture, reads)[0])]
     winning = groups.pop()[0] if len(groups) > 1 and len(groups[-1]) == 1 else None
     hand, *melds = groups
     for number, meld in enumerate(melds, 2):

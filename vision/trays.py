@@ -106,8 +106,8 @@ def _row_numbers(heights: Points) -> Indices:
 
 def _best_three(row: Indices) -> Indices:
     """Keep the three consecutive rows that hold most tiles; false tiles may lie beyond them."""
-    held = [int(((row >= first) & (row < first + ROWS)).sum()) for first in range(int(row.max()) + 1)]
-    moved = row - int(np.argmax(held))
+    counts = [int(((row >= first) & (row < first + ROWS)).sum()) for first in range(int(row.max()) + 1)]
+    moved = row - int(np.argmax(counts))
     moved = np.where((moved >= 0) & (moved < ROWS), moved, -1)
     return np.asarray(np.where(moved >= 0, moved - moved[moved >= 0].min(), -1))
 
@@ -126,7 +126,7 @@ def _pitch_and_phase(along: Points, row: Indices) -> tuple[float, float]:
 _ON_PLACE = 0.38  # pitches by which a tile may lie off its place: play in the tray, and remaining distortion
 _ONE_SPOT = 0.5  # pitches below which two detections are of one tile
 _FEWEST_TILES = 6  # tiles on places, without which there is no tray
-_MOST_MISSES = 0.7  # share of the group that must lie on places
+_LEAST_ON_PLACES = 0.7  # share of the group that must lie on places
 _CLEAR_LEAD = 0.3  # weight by which the best alignment must lead any other
 _LENGTHS = np.array(ROW_LENGTHS)
 
@@ -148,15 +148,15 @@ def align_rows(rows: TrayRows, votes: float, weights: Points | None = None) -> T
     `votes` counts the marks that stand upright along the rows' own y, less those that stand upside down. `weights`,
     shape (n,), 0..1, is how much each tile counts; by default all count alike.
     """
-    weights = _once(rows, np.ones(len(rows.row)) if weights is None else weights)
-    ways = [way for half in (False, True) for way in _ways(rows, weights, half_turned=half)]
-    if not ways:
+    weights = _without_duplicates(rows, np.ones(len(rows.row)) if weights is None else weights)
+    found = [one for half in (False, True) for one in _alignments(rows, weights, half_turned=half)]
+    if not found:
         return None
-    scores = np.array([way.inside + (-votes if way.half_turned else votes) for way in ways])
-    best = ways[int(scores.argmax())]
-    rivals = [way for way, score in zip(ways, scores, strict=True) if score > scores.max() - _CLEAR_LEAD]
-    held = int((best.row >= 0).sum())
-    if any(not _same(best, rival) for rival in rivals) or held < max(_FEWEST_TILES, _MOST_MISSES * (weights > 0).sum()):
+    scores = np.array([one.inside + (-votes if one.half_turned else votes) for one in found])
+    best = found[int(scores.argmax())]
+    rivals = [one for one, score in zip(found, scores, strict=True) if score > scores.max() - _CLEAR_LEAD]
+    least = max(_FEWEST_TILES, _LEAST_ON_PLACES * (weights > 0).sum())
+    if any(not _same(best, rival) for rival in rivals) or (best.row >= 0).sum() < least:
         return None
     return best
 
@@ -169,7 +169,7 @@ def _same(one: TrayAlignment, other: TrayAlignment) -> bool:
     )
 
 
-def _once(rows: TrayRows, weights: Points) -> Points:
+def _without_duplicates(rows: TrayRows, weights: Points) -> Points:
     """Return the weights with all but the largest at each spot set to 0, as the finder may detect one tile twice."""
     order = np.argsort(-weights, kind="stable")
     row, along = rows.row[order], rows.along[order]
@@ -179,7 +179,7 @@ def _once(rows: TrayRows, weights: Points) -> Points:
     return counts
 
 
-def _ways(rows: TrayRows, weights: Points, *, half_turned: bool) -> Iterator[TrayAlignment]:
+def _alignments(rows: TrayRows, weights: Points, *, half_turned: bool) -> Iterator[TrayAlignment]:
     there = rows.row >= 0
     last = int(rows.row.max())
     row = np.where(there, last - rows.row, -1) if half_turned else rows.row
@@ -187,10 +187,10 @@ def _ways(rows: TrayRows, weights: Points, *, half_turned: bool) -> Iterator[Tra
     for first in range(ROWS - last):
         moved = np.where(there, row + first, -1)
         for indents in (LEFT, CENTRED):
-            yield from _starts(moved, along, weights, indents, half_turned=half_turned)
+            yield from _alignments_by_start(moved, along, weights, indents, half_turned=half_turned)
 
 
-def _starts(
+def _alignments_by_start(
     row: Indices, along: Points, weights: Points, indents: Indents, *, half_turned: bool
 ) -> Iterator[TrayAlignment]:
     """Yield the best alignments over every half pitch at which row 0 may begin."""
@@ -201,9 +201,9 @@ def _starts(
     inside: Flags = (row >= 0) & (np.abs(steps - col) < _ON_PLACE) & (col >= 0) & (col < _LENGTHS[row])
     weight = inside @ weights
     for number in np.nonzero(weight > weight.max() - _CLEAR_LEAD)[0]:
-        held = inside[number]
-        where = np.where(held, row, -1), np.where(held, col[number], -1)
-        yield TrayAlignment(half_turned, *where, indents, float(weight[number]))
+        placed = inside[number]
+        place = np.where(placed, row, -1), np.where(placed, col[number], -1)
+        yield TrayAlignment(half_turned, *place, indents, float(weight[number]))
 
 
 _USUAL_TERMS = np.array([[0.0, 0.0], [1.05, 0.0], [0.0, 1.16 * HEIGHT], [0.0, 0.0], [0.0, 0.0]])
@@ -245,7 +245,7 @@ class Lattice:
         """Return the middles of places along the tray's own axes, tile widths, shape (n, 2)."""
         return np.asarray(_basis(rows, cols, self.indents) @ self.terms)
 
-    def own(self, flat: Points) -> Points:
+    def to_tray_axes(self, flat: Points) -> Points:
         """Rotate points of the plane, shape (n, 2), to the tray's own axes: x to the player's right."""
         return np.asarray(flat @ QUARTER_TURNS[self.quarter])
 
@@ -255,18 +255,18 @@ class Lattice:
         return self.plane.pixels(corners.reshape(-1, 2)).reshape(-1, 4, 2)
 
 
-def fit_lattice(plane: TablePlane, quarter: int, flat: Points, settled: TrayAlignment) -> Lattice:
+def fit_lattice(plane: TablePlane, quarter: int, flat: Points, alignment: TrayAlignment) -> Lattice:
     """Fit the lattice of a tray's places to the middles of its tiles, `flat`, shape (n, 2), in the plane."""
-    here = settled.row >= 0
+    here = alignment.row >= 0
     own = flat[here] @ QUARTER_TURNS[quarter]
-    basis = _basis(settled.row[here].astype(float), settled.col[here].astype(float), settled.indents)
+    basis = _basis(alignment.row[here].astype(float), alignment.col[here].astype(float), alignment.indents)
     weight = np.ones(len(own))
     for _ in range(3):
         rows = np.vstack([basis * weight[:, None], np.diag(np.sqrt(_LATTICE_PRIOR))])
         aims = np.vstack([own * weight[:, None], np.sqrt(_LATTICE_PRIOR)[:, None] * _USUAL_TERMS])
         terms, *_ = np.linalg.lstsq(rows, aims, rcond=None)
         weight = (np.abs(basis @ terms - own).max(axis=1) < _LATTICE_PLAY).astype(float)
-    return Lattice(plane, quarter, np.asarray(terms), settled.indents)
+    return Lattice(plane, quarter, np.asarray(terms), alignment.indents)
 
 
 def _basis(rows: Points, cols: Points, indents: Indents) -> Points:
@@ -299,14 +299,14 @@ def directions(tiles: TileFrames, plane: TablePlane) -> Points:
     return np.asarray(np.arctan2(across[:, 1], across[:, 0]))
 
 
-def tray_groups(linked: list[Indices], spots: Points, ways: Points) -> list[TrayGroup]:
+def tray_groups(linked: list[Indices], spots: Points, angles: Points) -> list[TrayGroup]:
     """Join groups of neighbours into groups that one tray may hold.
 
-    `linked` is the groups of neighbours, largest first; `spots`, shape (n, 2), and `ways`, shape (n,), are the middles
-    and directions of all tiles in the plane.
+    `linked` is the groups of neighbours, largest first; `spots`, shape (n, 2), and `angles`, shape (n,), are the
+    middles and directions of all tiles in the plane.
     """
-    quarters = np.round(ways / (np.pi / 2))
-    square = np.abs(ways - quarters * np.pi / 2) < _AXIS
+    quarters = np.round(angles / (np.pi / 2))
+    square = np.abs(angles - quarters * np.pi / 2) < _AXIS
     pieces = [(group[square[group]], int(np.median(quarters[group] % 2))) for group in linked]
     groups: list[TrayGroup] = []
     for quarter in (0, 1):
@@ -348,7 +348,7 @@ def _within(piece: Indices, spots: Points) -> Indices:
 _ASIDE = 40.0  # degrees by which East may be turned away from the picture's bottom
 
 
-def name_seats(rotations: list[float], held: list[int]) -> dict[str, int] | None:
+def name_seats(rotations: list[float], tile_counts: list[int]) -> dict[str, int] | None:
     """Return the number of each seat's tray, given the trays' rotations in degrees and how many tiles each holds.
 
     If two trays lie the same way, the fuller one gets the seat. Return None if the picture does not tell the seats.
@@ -357,13 +357,13 @@ def name_seats(rotations: list[float], held: list[int]) -> dict[str, int] | None
     if abs(aside) > _ASIDE:
         return None
     seats: dict[str, int] = {}
-    for tray in sorted(range(len(held)), key=lambda tray: -held[tray]):
+    for tray in sorted(range(len(tile_counts)), key=lambda tray: -tile_counts[tray]):
         seats.setdefault(SEATS[round((aside - rotations[tray]) / 90) % 4], tray)
     return {seat: seats[seat] for seat in SEATS if seat in seats}
 
 
 _LINKED = 3  # neighbours with the same orientation needed to fit the plane: in a heap two may be so by chance
-_OWN_MARK = 0.5  # share of the pitch and of the row pitch within which a tile lies on a place
+_PLACE_REACH = 0.5  # share of the pitch and of the row pitch within which a tile lies on a place
 _UNREAD = 0.5  # weight of a sure tile that was not read
 _SURE = 0.8  # likelihood from which a tile may lie askew on a place; false detections lie at any angle
 _SQUARE = np.cos(np.radians(12.0))  # cosine of the largest angle to the tray's axis that is not askew
@@ -374,7 +374,7 @@ class FilledTray:
     """A tray whose gaps have not been judged yet: its lattice of places, and the tiles that lie on them."""
 
     lattice: Lattice
-    held: dict[RowCol, int]  # number of the tile on each occupied place
+    tiles_by_place: dict[RowCol, int]  # number of the tile on each occupied place
     turns: dict[int, float]  # by tile: angle of its first short side relative to the tray, radians
 
 
@@ -388,12 +388,12 @@ def find_trays(found: Detections, marks: tuple[TileMark | None, ...], size: tupl
     plane = fit_plane(tiles, np.concatenate(seeds), size) if seeds else None
     if plane is None:
         return ()
-    spots, ways = plane.flat(tiles.centres), directions(tiles, plane)
+    spots, angles = plane.flat(tiles.centres), directions(tiles, plane)
     turned = np.array([_turned(mark) for mark in marks])
-    groups = tray_groups(linked, spots, ways)
+    groups = tray_groups(linked, spots, angles)
     weights = np.array([_weight(tile, mark) for tile, mark in zip(found.tiles, marks, strict=True)])
-    lattices = [_align(group, plane, spots, ways, turned, weights) for group in groups]
-    return _fill([lattice for lattice in lattices if lattice is not None], spots, ways, found)
+    lattices = [_align(group, plane, spots, angles, turned, weights) for group in groups]
+    return _fill([lattice for lattice in lattices if lattice is not None], spots, angles, found)
 
 
 def _turned(mark: TileMark | None) -> float:
@@ -401,9 +401,9 @@ def _turned(mark: TileMark | None) -> float:
     return 0.0 if mark is None or mark.turned is None else -1.0 if mark.turned else 1.0
 
 
-def way_votes(upright: int, over: int) -> float:
+def orientation_votes(upright: int, upside_down: int) -> float:
     """Return how many more marks are upright than upside down, reduced towards 0 if they contradict one another."""
-    return (upright - over) * abs(upright - over) / max(upright + over, 1)
+    return (upright - upside_down) * abs(upright - upside_down) / max(upright + upside_down, 1)
 
 
 def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
@@ -412,29 +412,29 @@ def _weight(tile: DetectedTile, mark: TileMark | None) -> float:
 
 
 def _align(
-    group: TrayGroup, plane: TablePlane, spots: Points, ways: Points, turned: Points, weights: Points
+    group: TrayGroup, plane: TablePlane, spots: Points, angles: Points, turned: Points, weights: Points
 ) -> Lattice | None:
     rows = find_rows(level_group(spots[group.members] @ QUARTER_TURNS[group.quarter]))
-    upright = np.sign(np.cos(ways[group.members] - group.quarter * np.pi / 2)) * turned[group.members]
-    votes = way_votes(int((upright > 0).sum()), int((upright < 0).sum()))
-    settled = align_rows(rows, votes, weights[group.members])
-    if settled is None:
+    upright = np.sign(np.cos(angles[group.members] - group.quarter * np.pi / 2)) * turned[group.members]
+    votes = orientation_votes(int((upright > 0).sum()), int((upright < 0).sum()))
+    alignment = align_rows(rows, votes, weights[group.members])
+    if alignment is None:
         return None
-    quarter = (group.quarter + 2 * settled.half_turned) % 4
-    return fit_lattice(plane, quarter, spots[group.members], settled)
+    quarter = (group.quarter + 2 * alignment.half_turned) % 4
+    return fit_lattice(plane, quarter, spots[group.members], alignment)
 
 
-def _fill(lattices: list[Lattice], spots: Points, ways: Points, found: Detections) -> tuple[FilledTray, ...]:
+def _fill(lattices: list[Lattice], spots: Points, angles: Points, found: Detections) -> tuple[FilledTray, ...]:
     """Assign each tile to the nearest place of a tray, if any; a tile that lies askew must be a sure detection."""
     left = np.ones(len(spots), dtype=bool)
     sure = np.array([tile.likelihood > _SURE for tile in found.tiles])
     filled = []
     for lattice in lattices:
-        turns = ways - lattice.quarter * np.pi / 2
-        held = _held(lattice, spots, found, left & (sure | (np.abs(np.cos(turns)) > _SQUARE)))
-        left[list(held.values())] = False
-        turns = turns - _usual_turn(turns[list(held.values())])
-        filled.append(FilledTray(lattice, held, {tile: float(turns[tile]) for tile in held.values()}))
+        turns = angles - lattice.quarter * np.pi / 2
+        placed = _assign_tiles(lattice, spots, found, left & (sure | (np.abs(np.cos(turns)) > _SQUARE)))
+        left[list(placed.values())] = False
+        turns = turns - _usual_turn(turns[list(placed.values())])
+        filled.append(FilledTray(lattice, placed, {tile: float(turns[tile]) for tile in placed.values()}))
     return tuple(filled)
 
 
@@ -443,16 +443,16 @@ def _usual_turn(turns: Points) -> float:
     return float(np.median((turns + np.pi / 2) % np.pi - np.pi / 2)) if len(turns) else 0.0
 
 
-def _held(lattice: Lattice, spots: Points, found: Detections, left: Flags) -> dict[RowCol, int]:
+def _assign_tiles(lattice: Lattice, spots: Points, found: Detections, left: Flags) -> dict[RowCol, int]:
     """Return which of the tiles still `left` lies on each place; if there are two, the likelier one."""
-    wheres = list(tray_places())
-    sites = lattice.spots(*np.array(wheres, dtype=float).T)
-    reach = np.array([lattice.pitch, lattice.row_pitch]) * _OWN_MARK
-    away = np.abs(lattice.own(spots)[:, None] - sites[None]) / reach
-    nearest: Indices = away.max(axis=2).argmin(axis=1)
-    held: dict[RowCol, int] = {}
+    places = list(tray_places())
+    middles = lattice.spots(*np.array(places, dtype=float).T)
+    reach = np.array([lattice.pitch, lattice.row_pitch]) * _PLACE_REACH
+    distances = np.abs(lattice.to_tray_axes(spots)[:, None] - middles[None]) / reach
+    nearest: Indices = distances.max(axis=2).argmin(axis=1)
+    tiles_by_place: dict[RowCol, int] = {}
     for tile in sorted(np.nonzero(left)[0], key=lambda tile: -found.tiles[tile].likelihood):
-        where = wheres[nearest[tile]]
-        if away[tile, nearest[tile]].max() < 1 and where not in held:
-            held[where] = int(tile)
-    return held
+        place = places[nearest[tile]]
+        if distances[tile, nearest[tile]].max() < 1 and place not in tiles_by_place:
+            tiles_by_place[place] = int(tile)
+    return tiles_by_place

@@ -155,11 +155,11 @@ def _faults_at(place: TrayPlace, deal: dict[RowCol, int], own: str | None) -> li
         return [TrayFault(_PLAIN[place.state], place.row, place.col, expected, seat=place.seat)]
     if place.read is None:
         return []
-    found = (_lie_fault(place, place.read, expected), _tile_fault(place, place.read, deal, own))
+    found = (_orientation_fault(place, place.read, expected), _tile_fault(place, place.read, deal, own))
     return [fault for fault in found if fault is not None]
 
 
-def _lie_fault(place: TrayPlace, read: TileRead, expected: int) -> TrayFault | None:
+def _orientation_fault(place: TrayPlace, read: TileRead, expected: int) -> TrayFault | None:
     """Return the fault in how a tile lies (sideways or upside down); None if there is none."""
     kind = TrayFaultType.SIDEWAYS if read.sideways else _TURNS.get(read.turn)
     return TrayFault(kind, place.row, place.col, expected, seat=place.seat) if kind else None
@@ -184,12 +184,12 @@ def _tile_fault(place: TrayPlace, read: TileRead, deal: dict[RowCol, int], own: 
 
 def _without_mirrors(faults: list[TrayFault]) -> list[TrayFault]:
     """Drop the second fault of each swap of two tiles; a longer cycle keeps one fault per place."""
-    kept: list[TrayFault] = []
+    unique: list[TrayFault] = []
     for fault in faults:
         mirrored = any(
             other.seat == fault.seat and other.with_ == (fault.row, fault.col) and fault.with_ == (other.row, other.col)
-            for other in kept
+            for other in unique
         )
         if not mirrored:
-            kept.append(fault)
-    return kept
+            unique.append(fault)
+    return unique

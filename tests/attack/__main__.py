@@ -1,4 +1,4 @@
-"""Attacks a running scorer, its broker and its desk: `make attack` or `python -m tests.attack [OPTIONS]`."""
+"""Attack a running scorer, its broker and its desk: `make attack` or `python -m tests.attack [OPTIONS]`."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ KINDS: tuple[Kind, ...] = ("embedded", "mosquitto")
 @click.option("--only", multiple=True, type=click.Choice([*attacks(0)]), help="These attacks alone.")
 def attack(seed: int | None, kind: Kind | None, only: tuple[str, ...], *, plain: bool | None) -> None:
     """Attack what runs, print what was tried and what was held, and fail where something fell."""
-    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # print a traceback if the process crashes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     seed = secrets.randbelow(10**6) if seed is None else seed
     lines = (False, True) if plain is None else (plain,)
@@ -36,7 +36,7 @@ def attack(seed: int | None, kind: Kind | None, only: tuple[str, ...], *, plain:
 
 
 def _attack(kind: Kind, seed: int, only: tuple[str, ...], *, plain: bool) -> int:
-    """Attack with one broker; return how much fell."""
+    """Attack the event with one kind of broker; return how many attacks succeeded."""
     begun = time.monotonic()
     again = f"make attack SEED={seed} BROKER={kind} TLS={'no' if plain else 'yes'}"
     print(again, flush=True)
@@ -64,4 +64,4 @@ def _attack(kind: Kind, seed: int, only: tuple[str, ...], *, plain: bool) -> int
 
 
 if __name__ == "__main__":
-    attack(standalone_mode=False)  # click ends silently where a pipe is broken
+    attack(standalone_mode=False)  # click exits silently if the pipe is closed

@@ -1,7 +1,7 @@
-"""What each role may do, written by hand from the tables in docs/topics.md and docs/arbiter.md: the judge of attacks.
+"""What each role may do, written by hand from docs/topics.md and docs/arbiter.md: the reference for the attacks.
 
-It knows nothing of the code. A topic or a route that is not in it is for nobody: a new one is attacked by everybody,
-and those whom it lets in fall until it is written here.
+It uses none of the program's own rules. A topic or route that is missing here is for nobody: a new one is attacked by
+every user, and each user that gets in fails the attack until the topic or route is added here.
 """
 
 import re
@@ -13,10 +13,10 @@ from tests.broker.web.pages.test_rights import BESIDES, DEVICES, SIGNED
 from tests.broker.web.test_auth import ALLOWED, OPEN
 
 NOBODY: Final = ""
-"""Who has no password, or no account."""
+"""A client without a password or an account."""
 
 EVERY_ROUTE: Final[dict[str, Collection[str]]] = {**ALLOWED, **BESIDES}
-"""Routes and the roles that may take them."""
+"""Routes, and the roles that may use them."""
 
 TOKENS: Final[dict[str, Collection[str]]] = {
     "token public": {
@@ -26,12 +26,12 @@ TOKENS: Final[dict[str, Collection[str]]] = {
     "token monitor": {"/metrics"},
 }
 TOKENS["token arbiter"] = {*TOKENS["token public"], *TOKENS["token monitor"], "/api/v1/rounds"}
-"""Routes that tokens of other programs open: docs/api.md."""
+"""Routes that are open to tokens of other programs: docs/api.md."""
 
 REVOKED: Final = "token revoked"
 
 OPEN_ROUTES: Final = OPEN | DEVICES - SIGNED
-"""Routes that ask for no account: to log in, receipts of whoever has their code, devices with a proof."""
+"""Routes that need no account: the login, receipts by their code, and pairing by a device's proof."""
 
 TOPICS: Final[dict[str, tuple[str, str]]] = {
     "table/#/state": ("table", "scorer arbiter"),
@@ -56,25 +56,25 @@ TOPICS: Final[dict[str, tuple[str, str]]] = {
     "public/deal/#": ("scorer", "display arbiter"),
     "public/places": ("scorer", "display arbiter"),
 }
-"""Below `hm/<event>/`, with `#` for a number: who writes, and who reads. `table` is the one whose number it is."""
+"""Topics below `hm/<event>/`, with `#` for a number: who writes and who reads them. `table` is the numbered table."""
 
 ABOUT_A_DEAL: Final = frozenset({"traveller/#", "public/deal/#"})
 
 
 def user_of(role: str, number: int) -> str:
-    """Return the user of a role; of `table` that of one number."""
+    """Return the user name of a role; a table's name contains its number."""
     return f"table-{number}" if role == "table" else role
 
 
 def writer_of(topic: str) -> str:
-    """Return the user who may write an exact topic; nobody where it is not in the table."""
+    """Return the user that may write an exact topic; NOBODY for an unknown topic."""
     kind, number = _kind(topic)
     writer, _ = TOPICS.get(kind, (NOBODY, ""))
     return user_of(writer, number)
 
 
 def readers_of(topic: str) -> frozenset[str]:
-    """Return the roles' users who may read an exact topic; of tables the one that it is about, or every one."""
+    """Return the users that may read an exact topic; table 0 stands for every table."""
     kind, number = _kind(topic)
     _, readers = TOPICS.get(kind, (NOBODY, ""))
     return frozenset(user_of(role, number) for role in readers.split())
@@ -87,19 +87,19 @@ def may_read(user: str, topic: str) -> bool:
 
 
 def _kind(topic: str) -> tuple[str, int]:
-    """Return a topic below the event's with `#` for its number, and the number; 0: it has none."""
+    """Return the part of a topic below the event, with `#` for its number, and the number; 0 without a number."""
     below = topic.split("/", 2)[-1]
     number = re.search(r"(?<=/)\d+(?=/|$)", below)
     return (re.sub(r"(?<=/)\d+(?=/|$)", "#", below), int(number[0]) if number else 0)
 
 
 def may_take(role: str, path: str) -> bool:
-    """Return whether a role (NOBODY: no account) may take a route, by its path."""
+    """Return whether a role may use a route, given by its path. NOBODY is a client without an account."""
     return path in OPEN_ROUTES or role in EVERY_ROUTE.get(path, ()) or path in TOKENS.get(role, ())
 
 
 def refusals(role: str, path: str) -> set[int]:
-    """Return how a role is refused that may not take a route: it has no right to it, or does not count there at all."""
+    """Return the status codes with which a role is refused a route: it lacks the right, or is not accepted at all."""
     if path in SIGNED:
         return {403}
     if role == REVOKED:

@@ -1,4 +1,4 @@
-"""The program with a fault built in, as `python -m tests.attack.faulty FAULT scorer ...`: attacks have to find it."""
+"""The program with a fault built in, which attacks must find: `python -m tests.attack.faulty FAULT scorer ...`."""
 
 import sys
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def _grant(to: Role, publish: tuple[str, ...] = (), subscribe: tuple[str, ...] =
 
 
 def a_route_without_its_guard() -> None:
-    """Let everybody who has logged in read the audit log."""
+    """Let any logged-in user read the audit log."""
     route = auth.Access.route
 
     def unguarded(
@@ -59,7 +59,7 @@ def a_route_without_its_guard() -> None:
 
 
 def forms_without_a_token() -> None:
-    """Take forms that do not carry the session's token."""
+    """Accept forms without the session's token."""
     checked = forms._parse_checked
 
     def careless(body: bytes, kind: str, visitor: auth.Visitor | None, largest: int) -> forms.Form:
@@ -69,30 +69,30 @@ def forms_without_a_token() -> None:
 
 
 def a_session_id_that_anybody_knows() -> None:
-    """Let the scorer connect under its plain name."""
+    """Connect the scorer with its plain name as client id."""
     vars(publisher)["session_id"] = lambda name, _folder: name
 
 
 def a_token_that_opens_pages() -> None:
-    """Let tokens of other programs in wherever their rights reach."""
+    """Accept tokens of other programs on every route within their rights."""
     route = auth.Access.route
 
     patch.object(auth.Access, "route", partialmethod(route, tokens=True)).start()
 
 
 ANYBODY: Final = "192.0.2.1"
-"""An address of no machine (RFC 5737)."""
+"""An address that no machine has (RFC 5737)."""
 
 
 def one_count_of_misses_for_everybody() -> None:
-    """Hear nobody once somebody has guessed too often."""
+    """Refuse everybody after too many wrong guesses by anybody."""
     limiter, wait_ms, count = auth.MissLimiter, auth.MissLimiter.wait_ms, auth.MissLimiter.count_miss
     patch.object(limiter, "wait_ms", lambda self, _, now: wait_ms(self, ANYBODY, now)).start()
     patch.object(limiter, "count_miss", lambda self, _, now, **more: count(self, ANYBODY, now, **more)).start()
 
 
 def as_many_connections_as_there_are() -> None:
-    """Let one address have all of the desk's connections."""
+    """Let one address take all of the desk's connections."""
     counting = server.Connections.begin
 
     def greedy(self: server.Connections, address: str) -> bool:

@@ -1,4 +1,4 @@
-"""Too much of everything: connections, requests, wrong passwords, false devices. Work goes on meanwhile."""
+"""Floods of connections, requests, wrong passwords and false devices, while scoring must go on."""
 
 import fcntl
 import os
@@ -26,14 +26,14 @@ from tests.attack.target import PASSWORD, STOLEN, Target
 from tests.broker.web.tables.test_pairing import code_on, opened
 from tests.patience import PATIENCE_S
 
-# A device gives up after ten seconds, which may be too soon beside thirty busy processes.
+# A device gives up after ten seconds, which may be too short with thirty busy processes on the machine.
 pytest.MonkeyPatch().setattr(exchange, "TIMEOUT_S", PATIENCE_S)
 
 FLOODS: Final = "floods and slow clients"
 
 IDLE: Final = 1_000
 ALONE: Final = 1_400
-"""More than the desk holds of all addresses together."""
+"""More connections than the desk holds of all addresses together."""
 
 SLOW: Final = 100
 READERS: Final = 60
@@ -42,22 +42,22 @@ LAPTOPS: Final = 13
 WRONG: Final = 65
 FALSE_DEVICES: Final = 210
 OF_EACH: Final = 10
-"""So many of one address the desk hears, and two hundred of all before it hears less of each."""
+"""Pairing requests of one address that the desk answers. It slows down after two hundred from all addresses."""
 
 UNPAIRED: Final = 3
-"""A table that has no device yet."""
+"""The number of a table without a device."""
 
 STREAK: Final = 3_000
-"""Messages of one table without a pause."""
+"""Messages that one table sends without a pause."""
 
 ABOVE_SELECT: Final = 1_024
 LOG_LINES: Final = 200
-"""Of all that the scorer says in all floods together."""
+"""Most log lines of scorer and desk during all floods."""
 
 
 @contextmanager
 def many_files() -> Iterator[None]:
-    """Let this process hold as many connections."""
+    """Raise this process's limit of open files to the maximum."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
     yield
@@ -65,7 +65,7 @@ def many_files() -> Iterator[None]:
 
 
 def hold(target: Target, ledger: Ledger) -> None:
-    """Hold connections that say nothing, or little, or read nothing."""
+    """Hold connections whose clients send nothing, send slowly, or do not read."""
     with many_files():
         _during(
             target,
@@ -85,7 +85,7 @@ def hold(target: Target, ledger: Ledger) -> None:
 
 
 def ask(target: Target, ledger: Ledger) -> None:
-    """Ask and tell without end, and guess."""
+    """Send requests and messages without a pause, and guess codes and passwords."""
     _during(
         target,
         ledger,
@@ -101,7 +101,7 @@ def ask(target: Target, ledger: Ledger) -> None:
 
 
 def _during(target: Target, ledger: Ledger, kinds: dict[str, Callable[[Target, ExitStack], None]]) -> None:
-    """Do one after the other: during each a table's facts are receipted, and another visitor is answered."""
+    """Run the floods in turn; during each, a table's facts must be receipted and another visitor answered."""
     said = len(target.log)
     for name, begin in kinds.items():
         with ExitStack() as leaving:
@@ -113,14 +113,14 @@ def _during(target: Target, ledger: Ledger, kinds: dict[str, Callable[[Target, E
 
 
 def _idle(target: Target, leaving: ExitStack, *, at: str, count: int, addresses: int) -> None:
-    """Hold connections that say nothing."""
+    """Hold idle connections."""
     for number in range(count):
         with suppress(OSError), target.link(at, laptop(number % addresses)) as one:
             leaving.callback(os.close, _high(one))
 
 
 def _high(one: socket.socket) -> int:
-    """Hold a connection under a high number: paho waits with select(), which knows none above 1,023."""
+    """Duplicate a socket to a high file number, because paho uses select(), which fails from 1,024."""
     return fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE_SELECT)
 
 
@@ -131,7 +131,7 @@ def laptop(number: int) -> str:
 
 @contextmanager
 def _each(count: int, work: Callable[[int, threading.Event], None]) -> Iterator[None]:
-    """Do something in so many threads until the end."""
+    """Run `work` in `count` threads until the block ends."""
     stop = threading.Event()
     with ThreadPoolExecutor(count) as threads:
         for number in range(count):
@@ -143,7 +143,7 @@ def _each(count: int, work: Callable[[int, threading.Event], None]) -> Iterator[
 
 
 def _slow(target: Target, leaving: ExitStack) -> None:
-    """Send requests that never end, a byte at a time."""
+    """Send requests byte by byte that never end."""
 
     def drip(number: int, stop: threading.Event) -> None:
         while not stop.is_set():
@@ -156,7 +156,7 @@ def _slow(target: Target, leaving: ExitStack) -> None:
 
 
 def _unread(target: Target, leaving: ExitStack) -> None:
-    """Open live pages of somebody who has logged in, and read nothing of them."""
+    """Open event streams of a logged-in user, and read nothing from them."""
     with target.logged_in("display") as browser:
         cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     asked = f"GET /events HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Firefox\r\nCookie: {cookie}\r\n\r\n"
@@ -167,7 +167,7 @@ def _unread(target: Target, leaving: ExitStack) -> None:
 
 
 def _asking(target: Target, leaving: ExitStack) -> None:
-    """Ask for what everybody may ask for, and for what only others may, as fast as it comes."""
+    """Request public and protected pages without a pause."""
 
     def asks(number: int, stop: threading.Event) -> None:
         with target.browser(address=laptop(number % LAPTOPS)) as visitor:
@@ -179,7 +179,7 @@ def _asking(target: Target, leaving: ExitStack) -> None:
 
 
 def _streak(target: Target, leaving: ExitStack) -> None:
-    """Say what nobody can mean without a pause."""
+    """Send meaningless messages without a pause."""
     intruder = leaving.enter_context(target.client(f"table-{STOLEN}"))
     intruder.connect()
     topic = topics.LOG.at(NAME, table=STOLEN)
@@ -188,7 +188,7 @@ def _streak(target: Target, leaving: ExitStack) -> None:
 
 
 def _false_devices(target: Target) -> str:
-    """Ask to be paired with wrong proofs, from many addresses; return what keeps the right device out afterwards."""
+    """Request pairing with wrong proofs from many addresses; return why the right device is then refused, if so."""
 
     def guesses(number: int) -> set[str]:
         with target.browser(address=laptop(number)) as device:
@@ -210,7 +210,7 @@ def _false_devices(target: Target) -> str:
 
 
 def _wrong_passwords(target: Target) -> str:
-    """Guess the head arbiter's password from many addresses; return what keeps the head arbiter out afterwards."""
+    """Guess the head arbiter's password from many addresses; return why the head arbiter is then refused, if so."""
 
     def guess(number: int) -> None:
         for tries in range(WRONG // LAPTOPS):

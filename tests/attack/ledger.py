@@ -1,4 +1,4 @@
-"""What was tried, and whether it was held: by group, with how to repeat what fell."""
+"""Record the attacks by group and whether they were repelled, and how to repeat those that succeeded."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -9,22 +9,22 @@ Say = Callable[[str], None]
 
 @dataclass
 class Ledger:
-    """Counts attacks. `tried` says each once, as soon as it is known how it ended."""
+    """The results of all attacks. `tried` is called once for each attack."""
 
     say: Say = lambda _: None
     counts: Counter[tuple[str, bool]] = field(default_factory=Counter)
     fell: list[tuple[str, str]] = field(default_factory=list)
-    """Group and words."""
+    """The group and description of each attack that succeeded."""
 
     def tried(self, group: str, what: str, *, held: bool, why: str = "") -> None:
-        """Note one attack."""
+        """Record one attack."""
         self.counts[group, held] += 1
         if not held:
             self.fell.append((group, f"{what}: {why}" if why else what))
             self.say(f"FELL: {group}: {self.fell[-1][1]}")
 
     def tried_all(self, group: str, attacks: Iterable[str], fell: dict[str, str]) -> None:
-        """Note many: those in `fell` have fallen, with why."""
+        """Record several attacks; `fell` holds those that succeeded, with the reason."""
         for what in attacks:
             self.tried(group, what, held=what not in fell, why=fell.get(what, ""))
 
@@ -34,7 +34,7 @@ class Ledger:
         return [*dict.fromkeys(group for group, _ in self.counts)]
 
     def matrix(self) -> list[str]:
-        """Return the lines of the matrix."""
+        """Return the lines of the table of results."""
         width = max(map(len, ["all together", *self.groups]))
         rows = [(group, self.counts[group, True], self.counts[group, False]) for group in self.groups]
         rows.append(("all together", sum(row[1] for row in rows), sum(row[2] for row in rows)))

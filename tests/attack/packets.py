@@ -1,4 +1,4 @@
-"""What is no packet, no request and no message: the broker, the desk and the scorer refuse it and go on."""
+"""Malformed packets, requests and messages, which broker, desk and scorer must refuse without failing."""
 
 import random
 import socket
@@ -16,7 +16,7 @@ AT_BROKER: Final = "broker: malformed packets"
 AT_DESK: Final = "desk: malformed requests"
 
 READ_S: Final = 2.0
-"""So long an answer is waited for. None is an answer too: of a request that never ends nobody takes notice."""
+"""Seconds to wait for an answer. A request that never ends may also get none."""
 
 MARK: Final = b"said in a packet that is none"
 RANDOM: Final = 40
@@ -53,7 +53,7 @@ def connect(
 
 
 def unknown_packets(login: tuple[str, str] | None) -> dict[str, bytes]:
-    """Return what is sent by somebody who has not said who they are."""
+    """Return packets of a client that has not authenticated."""
     others = f"hm/{NAME}/receipt/{HONEST}"
     hello = connect(login)
     return {
@@ -89,7 +89,7 @@ def unknown_packets(login: tuple[str, str] | None) -> dict[str, bytes]:
 
 
 def known_packets() -> dict[str, bytes]:
-    """Return what is sent by somebody who has the password of a table."""
+    """Return packets of a client that has the password of a table."""
     log, others = f"hm/{NAME}/table/{STOLEN}/log", f"hm/{NAME}/receipt/{HONEST}"
     return {
         "publish to a wildcard": packet(0x30, text("hm/#") + MARK),
@@ -118,7 +118,7 @@ def known_packets() -> dict[str, bytes]:
 
 
 def at_broker(target: Target, ledger: Ledger, chance: random.Random) -> None:
-    """Send it, each on a connection of its own: nobody hears anything of it, and what a table tells is receipted."""
+    """Send each on its own connection: nobody may receive anything from it, and a table's facts must be receipted."""
     user = f"table-{STOLEN}"
     login = target.login(user)
     hello = connect(login)
@@ -145,7 +145,7 @@ def at_broker(target: Target, ledger: Ledger, chance: random.Random) -> None:
 
 
 def exchange(link: socket.socket, raw: bytes, *, wait_s: float = READ_S) -> bytes:
-    """Send bytes; return what comes until the other side closes the connection, or says no more."""
+    """Send bytes; return the answer until the other side closes the connection or falls silent."""
     answer = b""
     with link, suppress(OSError):
         link.settimeout(wait_s)
@@ -159,7 +159,7 @@ HOST: Final = b"Host: localhost\r\n"
 GET: Final = b"GET /login HTTP/1.1\r\n" + HOST
 
 SECRETS: Final = ("root:", "-----BEGIN", "SQLite format", '"users"')
-"""Of files that are nobody's."""
+"""Contents of private files."""
 
 TRAVERSALS: Final = (
     "/static/../../../../../../etc/passwd",
@@ -180,7 +180,7 @@ TRAVERSALS: Final = (
 
 
 def desk_requests(cookie: bytes) -> dict[str, bytes]:
-    """Return what is no request, and requests for what is nobody's, by a head arbiter."""
+    """Return malformed requests, and requests for private files, sent by a head arbiter."""
     return {
         "zeros": b"\0" * 1000,
         "a method alone": b"GET\r\n\r\n",
@@ -219,11 +219,11 @@ def desk_requests(cookie: bytes) -> dict[str, bytes]:
 
 
 NOT_OURS: Final = ("no host", "two hosts", "another host", "a proxy's request", "a tunnel")
-"""Those that must not be answered as ours, lest a foreign page read what we say."""
+"""Requests that must not be answered as ours; otherwise a foreign page could read our answers."""
 
 
 def at_desk(target: Target, ledger: Ledger, chance: random.Random) -> None:
-    """Send it: none is answered with a file of ours, by an error of ours, or twice; and the desk goes on."""
+    """Send each request: none may return a private file, fail in the desk or be answered twice; the desk goes on."""
     with target.logged_in("head_arbiter") as browser:
         cookie = f"{target.cookie}={browser.cookies[target.cookie]}".encode()
         cases = desk_requests(cookie)

@@ -1,6 +1,6 @@
-"""Every route of the desk with every method, as everybody; and every form as another site would have it sent.
+"""Request every route of the desk with every method as every user, and send every form as another site could.
 
-The routes are those of the program, the fields those of its templates; who may what is judged by `allowed`.
+Routes are taken from the program, and fields from its templates; `allowed` defines who may do what.
 """
 
 import re
@@ -44,12 +44,12 @@ WORDS: Final = {
     "reason": "because",
     "do": "add",
 }
-"""What is typed into fields of these names; `1` into all others."""
+"""Values for fields of these names; other fields are filled with `1`."""
 
 
 @cache
 def routes() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return all routes of a desk that has every page: path, and methods."""
+    """Return the paths and methods of all routes of a desk with every page."""
     with quickly(), tempfile.TemporaryDirectory() as folder, whole(Path(folder) / "cup", cup()) as made:
         app = create_app(made.scorer.feed, auth=made.auth, services=made.services)
         found = [one for one in app.routes if isinstance(one, Route)]
@@ -74,7 +74,7 @@ def fields() -> dict[str, str]:
 
 @contextmanager
 def identities(target: Target) -> Iterator[dict[str, tuple[str, httpx.Client]]]:
-    """Return who asks: the role that they are to be taken for, and their browser."""
+    """Return the users who send requests: the role that each must be treated as, and a browser."""
     with ExitStack() as leaving:
         found: dict[str, tuple[str, httpx.Client]] = {
             role: (role, leaving.enter_context(target.logged_in(role))) for role in ROLES
@@ -103,7 +103,7 @@ def identities(target: Target) -> Iterator[dict[str, tuple[str, httpx.Client]]]:
 
 
 def code_of(answer: httpx.Response) -> str:
-    """Return the code of a refusal; of another answer its status."""
+    """Return the code of a refusal, or the status of another answer."""
     answer.read()
     try:
         return str(answer.json()["error"]["code"])
@@ -112,7 +112,7 @@ def code_of(answer: httpx.Response) -> str:
 
 
 def reach(target: Target, ledger: Ledger) -> None:
-    """Ask for every route with every method as everybody: only who may is let in, and nothing has changed."""
+    """Request every route with every method as every user: only authorised users may get in, and nothing may change."""
     with identities(target) as everybody:
         before = target.kept()
         for who, (role, browser) in everybody.items():
@@ -122,7 +122,7 @@ def reach(target: Target, ledger: Ledger) -> None:
                     continue
                 for method in ("GET", "HEAD", "POST"):
                     if may_take(role, path) and method != "HEAD":
-                        continue  # what a page makes of a form is for the tests of the page
+                        continue  # forms of authorised users are tested with their pages
                     data = form if method == "POST" else None
                     with browser.stream(method, address(path), data=data) as answer:
                         why = _wrong(role, path, answer) if method in methods else _unknown(answer)
@@ -135,13 +135,13 @@ def reach(target: Target, ledger: Ledger) -> None:
 
 
 def _unknown(answer: httpx.Response) -> str:
-    """Return what is wrong about an answer to a method that there is not."""
+    """Return what is wrong with the answer to a method that the route does not have; "" if nothing."""
     status = answer.status_code
     return "" if status == httpx.codes.METHOD_NOT_ALLOWED else f"answered {status}, and has no such method"
 
 
 def _wrong(role: str, path: str, answer: httpx.Response) -> str:
-    """Return what is wrong about an answer; nothing where it is what the role is to have."""
+    """Return what is wrong with an answer; "" if it is right for the role."""
     status = answer.status_code
     if may_take(role, path):
         code = code_of(answer) if status >= httpx.codes.BAD_REQUEST else ""
@@ -150,7 +150,7 @@ def _wrong(role: str, path: str, answer: httpx.Response) -> str:
 
 
 def forge(target: Target, ledger: Ledger) -> None:
-    """Send every form as a page of another site can make the head arbiter's browser send it: none is taken."""
+    """Send every form as a page of another site could make the head arbiter's browser send it; none may be accepted."""
     with target.logged_in("head_arbiter") as browser, target.logged_in("table_arbiter") as other:
         before = target.kept()
         own, others = (csrf_token(one.cookies[target.cookie]) for one in (browser, other))
@@ -176,7 +176,7 @@ def forge(target: Target, ledger: Ledger) -> None:
                     if value is not None:
                         request.headers[name] = value
                 status = browser.send(request).status_code
-                # Each form's own mistakes are 400 or 409: those fields would be refused for what they say.
+                # 400 and 409 are validation errors: these forms would be refused for their contents anyway.
                 wanted = httpx.codes.BAD_REQUEST if "Content-Type" in headers else httpx.codes.FORBIDDEN
                 ledger.tried(FORGED, f"POST {path} {case}", held=status == wanted, why=f"answered {status}")
         for path in ("/login", "/welcome"):
@@ -202,11 +202,11 @@ HOSTILE: Final = (
     "\r\nSet-Cookie: homologue=1",
     "x" * 15_000,
 )
-"""What is typed into each field of each form in turn."""
+"""Values to enter in each field of each form, one after the other."""
 
 
 def rubbish(target: Target, ledger: Ledger) -> None:
-    """Type what nobody can mean into every form, as a head arbiter who may send it: it is answered, and refused."""
+    """Enter invalid values in every form as an authorised head arbiter; each must be refused without a server error."""
     with target.logged_in("head_arbiter") as browser:
         before = target.kept()
         token = csrf_token(browser.cookies[target.cookie])

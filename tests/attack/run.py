@@ -11,7 +11,7 @@ Attack = Callable[[Target, Ledger], None]
 
 
 def attacks(seed: int) -> dict[str, Attack]:
-    """Return all attacks by their short names; what is drawn is drawn again for each."""
+    """Return all attacks by their short names; each call draws the same random values again."""
 
     def drawn(attack: Callable[[Target, Ledger, random.Random], None], name: str) -> Attack:
         return lambda target, ledger: attack(target, ledger, random.Random(f"{seed} {name}"))
@@ -36,7 +36,7 @@ def attacks(seed: int) -> dict[str, Attack]:
 def run(
     target: Target, ledger: Ledger, seed: int, only: Collection[str] = (), said: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Attack: with all that there is, or with those that are named."""
+    """Run all attacks, or those that are named."""
     for name, attack in attacks(seed).items():
         if not only or name in only:
             said(name)

@@ -1,4 +1,4 @@
-"""What is attacked: `homologue scorer` with its broker and desk, an honest table, and accounts of every role."""
+"""The target: `homologue scorer` with its broker and desk, an honest table, and accounts of every role."""
 
 import hashlib
 import itertools
@@ -39,45 +39,45 @@ from tests.patience import PATIENCE_S
 
 HERE: Final = "127.0.0.1"
 HONEST: Final = 2
-"""The table that plays while everything is attacked. Attackers have the password of table 1, and of the offices."""
+"""The table that plays during the attacks. Attackers have the passwords of table 1 and of the offices."""
 
 STOLEN: Final = 1
 TABLES: Final = (STOLEN, HONEST)
 USERS: Final = (f"table-{STOLEN}", "arbiter", "desk", "display", "scorer")
-"""Whose passwords attackers have."""
+"""The users whose passwords the attackers have."""
 
 PASSWORD: Final = "four winds and a dragon"
 LOST: Final = "lost"
-"""The account of a head arbiter that is disabled while its session is open."""
+"""The account of a head arbiter that is disabled during its session."""
 
 CALLS_A_PLAY: Final = 150
-"""A table may tell two hundred (docs/codes.md, `too_many_facts`)."""
+"""Calls that the table sends in one play; a table may send two hundred facts (docs/codes.md, `too_many_facts`)."""
 
 ROUNDS: Final = 4
 
 TRIES: Final = 10
 
 LINES: Final = 2
-"""Of the scorer and of the desk."""
+"""Connections with the broker: those of scorer and desk."""
 
 ESTABLISHED: Final = "01"
-"""As the kernel writes it."""
+"""The state of an established connection in /proc/net/tcp."""
 
 RESEND_S: Final = 3.0
 PULSE_S: Final = 30.0
-"""After so long without a receipt scoring has fallen, if nothing else is said: on a busy machine it may be slow."""
+"""Seconds without a receipt after which scoring counts as stopped, unless stated otherwise; busy machines are slow."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where the broker is; as much of a broker as a client asks for."""
+    """The broker's address, in the form that a client needs."""
 
     host: str
     port: int
 
 
 class Honest:
-    """A table's own device, with its key: it tells one fact after the other and waits for each receipt."""
+    """A table's own device, with its key: it sends one fact after another and waits for each receipt."""
 
     def __init__(self, address: Address, folder: Path) -> None:
         self._key = open_key(folder / f"table-{HONEST}" / "device.key")
@@ -95,7 +95,7 @@ class Honest:
         self._plan = self._assignment()
 
     def pulse(self, patience_s: float) -> str:
-        """Tell a fact; return what is wrong where its receipt does not come in time."""
+        """Send a fact; return what is wrong if its receipt does not come in time."""
         seq = next(self._told)
         play = self._plan["plays"][(seq - 1) // CALLS_A_PLAY]
         said = LogMessage(
@@ -114,7 +114,7 @@ class Honest:
         self._unsafe.append(body)
         until = time.monotonic() + patience_s
         while (now := time.monotonic()) < until:
-            for each in self._unsafe:  # as a table does with all that has no receipt
+            for each in self._unsafe:  # a table resends everything that has no receipt
                 self._link.publish(topics.LOG.at(NAME, table=HONEST), each, retain=False)
             while receipt := self._next(min(until, now + RESEND_S)):
                 if refused := [one["code"] for one in receipt["refused"] if one["id"] == said.id]:
@@ -125,7 +125,7 @@ class Honest:
         return f"no receipt in {patience_s:.0f} s"
 
     def _next(self, until: float) -> dict[str, Any] | None:
-        """Wait for a receipt; none: there was none until then."""
+        """Wait for a receipt; return None if none has come by then."""
         while (left := until - time.monotonic()) > 0:
             try:
                 one = self._news.get(timeout=left)
@@ -135,12 +135,12 @@ class Honest:
                 self.cut_off += not one.up
                 continue
             one.acknowledge()
-            if one.payload.startswith(b"{") and "/receipt/" in one.topic:  # attackers say other things there
+            if one.payload.startswith(b"{") and "/receipt/" in one.topic:  # attackers send other messages on this topic
                 return cast("dict[str, Any]", msgspec.json.decode(one.payload))
         return None
 
     def _assignment(self) -> dict[str, Any]:
-        """Connect and say so, as a table does, for what is retained may pass by who subscribes; wait for the plan."""
+        """Publish the table's state, so that the scorer sends the plan even if the retained one was missed."""
         plan: dict[str, Any] = {}
         greeted = False
         while not (plan and greeted):
@@ -174,12 +174,12 @@ class Honest:
         )
 
     def stop(self) -> None:
-        """Leave."""
+        """Disconnect."""
         self._link.stop()
 
 
 class Target:
-    """The running programs. A context manager."""
+    """The running programs, as a context manager."""
 
     def __init__(
         self,
@@ -191,9 +191,10 @@ class Target:
         program: Sequence[str] = (str(COMMAND),),
         patience_s: float = PULSE_S,
     ) -> None:
-        """`make` puts an event into `folder`. `plain`: without TLS. `program`: what is run, for who makes it faulty.
+        """`make` creates an event in `folder`. `plain`: without TLS. `program`: the command, which may be faulty.
 
-        `patience_s`: after so long without an answer it has fallen."""
+        `patience_s`: seconds without an answer after which the target counts as stopped.
+        """
         self.folder, self.kind, self.plain, self.patience_s = folder, kind, plain, patience_s
         make(folder, ROUNDS)
         self.credentials = Credentials.load(folder / "credentials.json")
@@ -227,24 +228,24 @@ class Target:
             self.log.append(line)
 
     def identity(self, user: str) -> Identity:
-        """Return by which certificate and key a user is known."""
+        """Return the certificate and key that identify a user."""
         if user.startswith("table-"):
             return table_identity(self.folder, int(user.removeprefix("table-")))
         return Certificates.of_event(self.folder).office(cast("Role", user))
 
     def context(self, identity: Identity | None = None) -> ssl.SSLContext:
-        """Return how to speak TLS with broker and desk, as somebody or nobody."""
+        """Return the TLS context for broker and desk, with or without a client certificate."""
         return event_context(Certificates.of_event(self.folder).authority, identity)
 
     def address(self, user: str) -> Address:
-        """Return where and as whom a user connects with the broker."""
+        """Return the broker's address, with a user's credentials."""
         if self.plain:
             return Address(self.where.host, self.where.port, user, self.credentials.password(user))
         ca = Certificates.of_event(self.folder).ca
         return Address(self.where.host, self.where.port, user, "", ca, identity=self.identity(user))
 
     def client(self, user: str, *, session: str | None = None) -> Client:
-        """Return a client of a user that has not connected yet."""
+        """Return a client of a user, not connected yet."""
         if self.plain:
             return Client(cast("Broker", self.where), user, self.credentials.password(user), session=session)
         made = Client(cast("Broker", self.where), session=session)
@@ -252,22 +253,22 @@ class Target:
         return made
 
     def stranger(self, user: str | None, password: str | None, identity: Identity | None = None) -> Client:
-        """Return a client that has not connected yet, with whatever name and password, and with another's identity."""
+        """Return a client with any name, password and certificate, not connected yet."""
         made = Client(cast("Broker", self.where), user, password)
         if not self.plain:
             made.trust(Certificates.of_event(self.folder).authority, identity)
         return made
 
     def login(self, user: str) -> tuple[str, str] | None:
-        """Return the name and password that a user sends; None: the certificate tells."""
+        """Return the name and password that a user sends; None if the certificate identifies it."""
         return (user, self.credentials.password(user)) if self.plain else None
 
     def opened(self, at: str, address: str = HERE, user: str = "") -> socket.socket:
-        """Return a connection on which the `broker` or the `desk` can be told something, by a user's device."""
+        """Return an authenticated connection to the `broker` or the `desk`, made with a user's device."""
         if self.plain:
             return self.link(at, address)
         context = self.context(self.identity(user) if user else None)
-        for _ in range(TRIES):  # nats-server ends a handshake that takes longer than five seconds
+        for _ in range(TRIES):  # nats-server aborts handshakes after five seconds
             with suppress(OSError):
                 return context.wrap_socket(self.link(at, address))
         return context.wrap_socket(self.link(at, address))
@@ -278,12 +279,12 @@ class Target:
         return COOKIE if self.plain else SECURE_COOKIE
 
     def link(self, at: str, address: str = HERE) -> socket.socket:
-        """Return a connection with the `broker` or the `desk` on which nothing has been said."""
+        """Return a connection to the `broker` or the `desk` on which nothing has been sent."""
         where = self.where if at == "broker" else self.desk
         return socket.create_connection((where.host, where.port), PATIENCE_S, (address, 0))
 
     def browser(self, *, agent: str = "Firefox", address: str = HERE, patience_s: float = PATIENCE_S) -> httpx.Client:
-        """Return a browser that has not logged in."""
+        """Return a browser without a session."""
         headers = {"Origin": self.url.rstrip("/"), "User-Agent": agent, "Accept": "application/json"}
         return httpx.Client(
             base_url=self.url,
@@ -294,7 +295,7 @@ class Target:
 
     @contextmanager
     def logged_in(self, name: str) -> Iterator[httpx.Client]:
-        """Return a browser in which somebody has logged in. Raises RuntimeError where they cannot."""
+        """Return a browser with a user's session. Raises RuntimeError if the login fails."""
         with self.browser() as browser:
             answer = browser.post("/login", data={"name": name, "password": PASSWORD})
             if answer.status_code != httpx.codes.SEE_OTHER:
@@ -302,12 +303,12 @@ class Target:
             yield browser
 
     def dismiss(self, name: str) -> None:
-        """Disable an account, as on the scorer's own machine."""
+        """Disable an account, as is done on the scorer's machine."""
         with closing(Authentication(self.folder)) as people:
             people.accounts.disable(name, Actor("installation"))
 
     def token(self, role: str) -> str:
-        """Make a token of a role, as on the scorer's own machine; a revoked one was an arbiter's."""
+        """Create a token for a role, as is done on the scorer's machine; a revoked one was an arbiter's."""
         name = role.removeprefix("token ")
         with closing(Authentication(self.folder)) as people:
             made = people.tokens.add(name, "arbiter" if name == "revoked" else name, Actor("installation"))
@@ -316,11 +317,11 @@ class Target:
         return made
 
     def pulse(self) -> str:
-        """Return what is wrong with scoring; nothing where a fact has its receipt."""
+        """Return what is wrong with scoring; "" if a fact gets its receipt."""
         return self.honest.pulse(self.patience_s)
 
     def lines(self) -> frozenset[str]:
-        """Return the connections of scorer and desk with the broker, by the numbers of their sockets."""
+        """Return the connections of scorer and desk with the broker, by the inodes of their sockets."""
         own = set[str]()
         for file in Path(f"/proc/{self.scorer.pid}/fd").iterdir():
             with suppress(OSError):
@@ -333,7 +334,7 @@ class Target:
         )
 
     def all_lines(self) -> frozenset[str]:
-        """Return these connections once both are there, and the table has its own."""
+        """Return these connections as soon as both exist and the table is connected too."""
         deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
         while len(found := self.lines()) < LINES or self.pulse():
             assert time.monotonic() < deadline, f"{len(found)} connections of scorer and desk: {self.log[-3:]}"
@@ -341,7 +342,7 @@ class Target:
         return found
 
     def unwell(self) -> str:
-        """Return what is wrong with the programs; nothing where all of them do their work."""
+        """Return what is wrong with the programs; "" if all of them work."""
         if self.scorer.exit_code is not None:
             return f"the scorer has ended with {self.scorer.exit_code}: {self.log[-3:]}"
         if wrong := self.pulse():
@@ -354,7 +355,7 @@ class Target:
         return "" if answer.status_code == httpx.codes.OK else f"the desk answers {answer.status_code}"
 
     def kept(self) -> dict[str, Any]:
-        """Return all that lasts, but for what the honest table tells and what the audit log notes."""
+        """Return all stored data, except the honest table's facts and the audit log."""
         with closing(sqlite3.connect(f"{(self.folder / PEOPLE_FILE).absolute().as_uri()}?mode=ro", uri=True)) as people:
             rows = {
                 table: people.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608 - names of tables, below
@@ -373,4 +374,4 @@ class Target:
 
 
 MOVING: Final = frozenset({"standings.csv", "people.witness"})
-"""Files that the scorer writes again by itself, and at each line of the audit log."""
+"""Files that the scorer rewrites by itself, and with each entry of the audit log."""

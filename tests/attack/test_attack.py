@@ -19,10 +19,10 @@ from tests.patience import PATIENCE_S
 
 SEED: Final = 20
 OF_THE_DESK: Final = ("routes", "forms", "rubbish", "requests")
-"""Which broker is behind it makes no difference to them."""
+"""Attacks on the desk, for which the kind of broker makes no difference."""
 
 OF_PASSWORDS: Final = ("strangers", "publish", "subscribe", "takeovers", "packets", "facts", "forms")
-"""What is another without TLS: who one is, and how broker and desk are spoken with."""
+"""Attacks that differ without TLS, because users authenticate and connect in another way."""
 
 slow = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @slow
 @pytest.mark.parametrize("plain", [False, True], ids=["TLS", "plain"])
-def test_what_is_attacked_holds(kind: Kind, tmp_path: Path, demo_event: MakeEvent, *, plain: bool) -> None:
+def test_all_attacks_are_repelled(kind: Kind, tmp_path: Path, demo_event: MakeEvent, *, plain: bool) -> None:
     ledger = Ledger()
     wanted = OF_PASSWORDS if plain else [*attacks(SEED)]
     only = [name for name in wanted if kind == "embedded" or name not in OF_THE_DESK]
@@ -55,7 +55,7 @@ FOUND: Final = {
     "one_count_of_misses_for_everybody": ("floods", floods.FLOODS, "210 devices without the code"),
     "as_many_connections_as_there_are": ("connections", floods.FLOODS, "1400 idle connections of one"),
 }
-"""By fault: the attack that finds it, its group, and one of those that fall."""
+"""For each fault: the attack that finds it, its group, and one of the attempts that succeed."""
 
 
 def test_there_is_an_attack_for_every_fault() -> None:
@@ -75,16 +75,16 @@ def test_a_fault_is_found(fault: str, tmp_path: Path, demo_event: MakeEvent) -> 
 
 @pytest.fixture
 def one_more_topic(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Add a topic to the program that nobody has told the attacks of."""
+    """Add a topic to the program that the attacks do not know."""
     monkeypatch.setattr(topics, "TOPICS", (*TOPICS, replace(TOPICS[0], pattern="hm/{event}/table/{table}/new")))
     return "hm/demo/table/1/new"
 
 
-def test_a_new_topic_is_attacked_without_anybody_adding_it(one_more_topic: str) -> None:
+def test_new_topics_are_attacked_automatically(one_more_topic: str) -> None:
     assert one_more_topic in topics.places()
     assert allowed.writer_of(one_more_topic) == allowed.NOBODY
     assert not any(allowed.may_read(user, one_more_topic) for user in ("scorer", "arbiter", "table-1"))
 
 
-def test_a_route_that_is_in_no_table_is_for_nobody() -> None:
+def test_a_route_missing_from_the_table_is_allowed_to_nobody() -> None:
     assert not allowed.may_take("head_arbiter", "/new")

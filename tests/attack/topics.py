@@ -1,6 +1,6 @@
-"""Every user's password on every topic: what is for others to say does not arrive, what is for others to read neither.
+"""Use every user's password on every topic: nobody may write or read what is for others.
 
-The topics are those of the protocol; who may what is judged by `allowed`.
+The topics are those of the protocol; `allowed` defines who may do what.
 """
 
 from itertools import product
@@ -41,16 +41,16 @@ OF_THE_BROKER: Final = (
     "$JS/#",
     "$share/all/#",
 )
-"""Filters for what brokers keep for themselves, and for what nats-server makes of its own wildcards."""
+"""Filters for the brokers' internal topics, and for what nats-server makes of its own wildcards."""
 
 
 def places() -> list[str]:
-    """Return an exact topic of each kind, of each table where it is about one."""
+    """Return an exact topic of each kind, for each table if it is about one."""
     return [*dict.fromkeys(topic.at(NAME, table=table, deal=DEAL, hall=HALL) for topic in TOPICS for table in TABLES)]
 
 
 def filters() -> list[str]:
-    """Return filters made from all topics: exact ones, each level as a wildcard, each beginning with `#`."""
+    """Return filters made from all topics: the exact ones, each level as a wildcard, each prefix followed by `#`."""
     found = dict.fromkeys(OF_THE_BROKER)
     for topic in TOPICS:
         levels = topic.at(NAME, table=HONEST, deal=DEAL, hall=HALL).split("/")
@@ -62,7 +62,7 @@ def filters() -> list[str]:
 
 
 class Ears:
-    """Everybody who may read, listening to all that they may."""
+    """Clients of all users, each subscribed to everything that it may read."""
 
     def __init__(self, target: Target) -> None:
         self._of: dict[str, tuple[Client, list[str]]] = {}
@@ -81,16 +81,16 @@ class Ears:
             client.close()
 
     def until_end(self) -> set[bytes]:
-        """Return what was heard by anybody until the end came on every topic."""
+        """Return all payloads that any user received before the end marker came on every topic."""
         return {heard.payload for client, readable in self._of.values() for heard in client.hear_until(END, *readable)}
 
 
 def end(target: Target, users: dict[str, Client], payload: bytes = END) -> None:
-    """Let the one who may write a topic say the end there."""
+    """Publish the end marker on every topic, each by the user that may write there."""
     for place in places():
         user = writer_of(place)
         if not user:
-            continue  # a topic that is not in the table of who may what: nobody is to hear anything there
+            continue  # unknown to `allowed`: nobody may receive anything on this topic
         if user not in users:
             users[user] = target.client(user)
             users[user].connect()
@@ -98,7 +98,7 @@ def end(target: Target, users: dict[str, Client], payload: bytes = END) -> None:
 
 
 def publish(target: Target, ledger: Ledger) -> None:
-    """Say on every topic what is for others to say, kept by the broker and not; nobody hears it, at once or later."""
+    """Publish, retained and not, on every topic that belongs to others; no subscriber may receive it, now or later."""
     said: dict[str, bytes] = {}
     writers: dict[str, Client] = {}
     with Ears(target) as ears:
@@ -124,7 +124,7 @@ def publish(target: Target, ledger: Ledger) -> None:
 
 
 def subscribe(target: Target, ledger: Ledger) -> None:
-    """Listen where others may; nothing is heard that is not one's own, though everybody says something everywhere."""
+    """Subscribe to everything that is for others, while all topics are used; only own messages may arrive."""
     for user in USERS:
         own = [place for place in places() if may_read(user, place)]
         tried = [one for one in filters() if one not in own]
@@ -151,7 +151,7 @@ def subscribe(target: Target, ledger: Ledger) -> None:
 
 
 def strangers(target: Target, ledger: Ledger) -> None:
-    """Come without a password, with a wrong one, or with another's; where there are certificates, by any password."""
+    """Connect without a password, with a wrong one or another user's; and with a right one but no certificate."""
     passwords = target.credentials
     users = (*USERS, f"table-{HONEST}", "table-9999", "admin", "homologue", "$SYS", "")
     own = passwords.password(f"table-{STOLEN}")
@@ -172,7 +172,7 @@ def strangers(target: Target, ledger: Ledger) -> None:
 
 
 def foreign_identity(target: Target, user: str) -> Identity:
-    """Return a certificate that somebody has made by an authority of their own, under a user's name."""
+    """Return a certificate for a user name that a foreign authority has issued."""
     foreign = Certificates.ensure(target.folder.with_name("foreign"))
     if not user.startswith("table-"):
         return foreign.office(cast("Role", user))
@@ -183,7 +183,7 @@ def foreign_identity(target: Target, user: str) -> Identity:
 
 
 def _let_in(stranger: Client) -> bool:
-    """Return whether the broker lets somebody in: one who shows no good certificate is refused before any answer."""
+    """Return whether the broker accepts a client; without a valid certificate, it closes the connection at once."""
     try:
         return stranger.connect()
     except OSError:

@@ -1,4 +1,4 @@
-"""Somebody with a table's password, and without its device's key: forges, replays, claims sessions."""
+"""An attacker with a table's password but without its device's key: forgeries, replays, session takeovers."""
 
 import itertools
 import random
@@ -20,11 +20,11 @@ TAKEOVERS: Final = "broker: takeovers"
 REPLAYS: Final = 3
 
 CLAIMS: Final = 2
-"""On a busy machine a connection may be lost by itself; who is cut off at each of so many claims has not lost it so."""
+"""On a busy machine a connection may be lost by itself; only a client cut off at each of these claims counts."""
 
 
 def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
-    """Say rubbish, tell of plays that nobody has played, rule, and call without end: nothing of it is stored."""
+    """Send rubbish, forged results and rulings, and endless calls: none of it may be stored."""
     tls = None if target.plain else target.context(target.identity(f"table-{HONEST}"))
     intruder = Intruder(target.where.port, target.credentials, HONEST, chance, tls)
     for name, attack in (
@@ -38,7 +38,7 @@ def forge(target: Target, ledger: Ledger, chance: random.Random) -> None:
 
 
 def _foreign(target: Target) -> str:
-    """Return what the journal has that the honest table has not told."""
+    """Return what the journal holds that the honest table has not sent."""
     told = [
         fact for fact in facts(target.folder / "scorer.sqlite") if fact["table"] != HONEST or fact["type"] != "call"
     ]
@@ -50,7 +50,7 @@ def _foreign(target: Target) -> str:
 
 
 def replay(target: Target, ledger: Ledger) -> None:
-    """Say again what the honest table has said, as it was and a little changed, by its own password and another's."""
+    """Replay the honest table's messages, unchanged and slightly changed, with its own password and another's."""
     sent = target.honest.sent[-20:]
     changes: dict[str, Callable[[bytes], bytes]] = {
         "as it was": lambda body: body,
@@ -72,7 +72,7 @@ def replay(target: Target, ledger: Ledger) -> None:
 
 
 def take_over(target: Target, ledger: Ledger) -> None:
-    """Connect under the names of others' sessions, as far as anybody can know them: nobody is cut off."""
+    """Connect with the client ids of others' sessions, as far as they can be known: nobody may be cut off."""
     names = ("scorer", "desk", "arbiter", "display", f"table-{HONEST}", f"table-{STOLEN}")
     for user in USERS:
         for name in names:
@@ -83,13 +83,13 @@ def take_over(target: Target, ledger: Ledger) -> None:
 
 
 def _claim(target: Target, user: str, session: str) -> str:
-    """Connect under the name of a session; return who was cut off meanwhile."""
+    """Connect with a session's client id; return who was cut off meanwhile."""
     before, cut_off = target.all_lines(), target.honest.cut_off
     with ExitStack() as leaving:
-        # For a second nats-server lets nobody in who claims again what somebody has been cut off from.
+        # Without this, a second nats-server refuses a client that claims the same id again.
         while not leaving.enter_context(target.client(user, session=session)).connect():
             before, cut_off = target.all_lines(), target.honest.cut_off
-        wrong = target.pulse()  # until then whoever was cut off has noticed it
+        wrong = target.pulse()  # by then a client that was cut off has noticed it
         if before - target.lines():
             wrong = "the scorer or the desk was cut off"
         if target.honest.cut_off > cut_off:

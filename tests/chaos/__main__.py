@@ -1,4 +1,4 @@
-"""Plays an event in which everything fails: `make chaos` or `python -m tests.chaos [OPTIONS]`."""
+"""Play an event in which everything fails: `make chaos` or `python -m tests.chaos [OPTIONS]`."""
 
 import os
 import secrets
@@ -31,7 +31,7 @@ MOST_NAMED: Final = 20
     "--keep", type=click.Path(path_type=Path), help="A new folder: the run's log, and the event if something is wrong."
 )
 @click.option("--plain", is_flag=True, help="Without TLS: then messages are repeated and reordered, too.")
-def chaos(  # noqa: PLR0913 - one parameter an option
+def chaos(  # noqa: PLR0913 - one parameter per option
     *,
     seed: int | None,
     plays: int,
@@ -43,7 +43,7 @@ def chaos(  # noqa: PLR0913 - one parameter an option
     plain: bool,
 ) -> None:
     """Play an event while everything fails, and judge it."""
-    os.environ["PYTHONFAULTHANDLER"] = "1"  # a process that crashes says where
+    os.environ["PYTHONFAULTHANDLER"] = "1"  # print a traceback if the process crashes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     enter_namespace([sys.executable, "-m", "tests.chaos", *sys.argv[1:]])
     options = Options(
@@ -59,7 +59,7 @@ def chaos(  # noqa: PLR0913 - one parameter an option
             (keep / "log" if keep else Path(os.devnull)).open("w", encoding="utf-8", buffering=1)
         )
         base = leaving.enter_context(tempfile.TemporaryDirectory(dir=memory()))
-        os.environ["PYTHONPYCACHEPREFIX"] = f"{base}/compiled"  # as an installed package has them: starts are many
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{base}/compiled"  # as in an installed package: processes start often
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         outcome = run_event(
             options,
@@ -89,4 +89,4 @@ def _report(outcome: Outcome) -> None:
 
 
 if __name__ == "__main__":
-    chaos(standalone_mode=False)  # click ends silently where a pipe is broken
+    chaos(standalone_mode=False)  # click exits silently if the pipe is closed

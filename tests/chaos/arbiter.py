@@ -1,4 +1,4 @@
-"""An arbiter at the desk who rules all the time, over HTTP as its pages do, and remembers what was called done."""
+"""An arbiter at the desk who makes rulings all the time over HTTP, and remembers those that the desk confirmed."""
 
 import random
 import re
@@ -24,7 +24,7 @@ PATIENCE_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DoneRuling:
-    """A ruling that the desk has called done."""
+    """A ruling that the desk has confirmed."""
 
     id: str
     kind: str
@@ -32,7 +32,7 @@ class DoneRuling:
 
 
 class ChaosArbiter:
-    """Rules on plays that are recorded, and takes rulings back, until told to stop."""
+    """Makes and undoes rulings on recorded plays until it is stopped."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class ChaosArbiter:
         pause_s: float,
         trust: ssl.SSLContext | None,
     ) -> None:
-        """`desk` gives its address, "" while there is none; `recorded` the plays whose results are in.
+        """`desk` returns its address, "" if there is none; `recorded` returns the plays with results.
 
-        `devices`: the device that the arbiter finds at each table.
+        `devices` returns the device that the arbiter finds at each table.
         """
         self.done: list[DoneRuling] = []
         self.tried = 0
@@ -58,22 +58,22 @@ class ChaosArbiter:
         self._client = httpx.Client(timeout=PATIENCE_S, headers={"Accept": "text/html"}, verify=trust or True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def finish(self) -> None:
-        """Rule no more; return when what was begun is answered. Devices are accepted as before."""
+        """Stop making rulings; return when pending ones are answered. Devices are still accepted."""
         with self._turn:
             self._rules = False
 
     def stop(self) -> None:
-        """End; may be called twice."""
+        """End the thread; may be called twice."""
         self._stop.set()
         self._thread.join()
         self._client.close()
 
     def view(self) -> dict[str, Any]:
-        """Return the whole room as an arbiter sees it. Raises httpx.HTTPError."""
+        """Return the view of the whole room as an arbiter sees it. Raises httpx.HTTPError."""
         with self._turn:
             view: dict[str, Any] = self._get(f"{self._desk()}view.json").json()
         return view
@@ -86,7 +86,7 @@ class ChaosArbiter:
                     self._rule()
 
     def _accept_devices(self) -> None:
-        """Accept each device that is not known, if it is the one that the arbiter finds at the table."""
+        """Accept each unknown device that is the one which the arbiter finds at the table."""
         desk = self._desk()
         if not desk:
             return
@@ -107,14 +107,14 @@ class ChaosArbiter:
         fields = dict(HIDDEN.findall(page[page.index('id="ruling"') :])) | said | {"reason": REASON}
         looked = LOOKED_AT.search(self._post(desk, fields | {"action": "look"}).text)
         if looked is None:
-            return  # refused: somebody has ruled meanwhile, or the scorer is busy
+            return  # refused: somebody has made a ruling meanwhile, or the scorer is busy
         self.tried += 1
         answer = self._post(desk, fields | {"looked_at": looked[1], "action": "publish"})
         if answer.status_code == httpx.codes.SEE_OTHER and f"done={fields['id']}" in answer.headers["location"]:
             self.done.append(DoneRuling(fields["id"], kind, fields))
 
     def _drawn(self, plays: list[Play]) -> tuple[str, str, dict[str, str]]:
-        """Draw what is ruled: the form's address, the kind, and what is filled in."""
+        """Draw a ruling: the form's address, the kind, and the fields."""
         chance, (table, round_) = self._chance, self._chance.choice(plays)
         kind = chance.choices(
             ("fine", "award", "correct", "void", "fine of nobody's play", "undo"), (5, 3, 4, 1, 3, 2)

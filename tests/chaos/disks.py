@@ -1,4 +1,4 @@
-"""Disks that fail: a file system of its own for each part, where that may be mounted, and writes that are refused."""
+"""Failing disks: a small file system for each part, if mounting is allowed, and processes whose writes fail."""
 
 import os
 import resource
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 SIZE_MB: Final = 200
-"""Twice what a table needs to have enough room (kiosk/journal.py). It is in memory, and filled to the last byte."""
+"""Twice the space that a table requires (kiosk/journal.py). The disk is in memory, and is filled to the last byte."""
 
 FILLER: Final = "filler"
 PIECE: Final = 1 << 20
 
 
 IN_NAMESPACE: Final = "CHAOS_MAY_MOUNT"
-"""Set where this process has mounts of its own, which end with it."""
+"""Set if this process has its own mount namespace."""
 
 
 def can_mount() -> bool:
@@ -26,9 +26,9 @@ def can_mount() -> bool:
 
 
 def enter_namespace(command: Sequence[str]) -> None:
-    """Run this program again where it may mount, and nobody else sees it; return where that is not possible.
+    """Run this program again in its own mount namespace; return if that is not possible.
 
-    Who is not root needs a kernel that lets everybody have namespaces.
+    Without root, this needs a kernel that allows unprivileged namespaces.
     """
     own = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
     if can_mount() or shutil.which(own[0]) is None:
@@ -53,7 +53,7 @@ def mounted(*disks: Path, megabytes: int = SIZE_MB) -> Iterator[None]:
 
 
 def fill(disk: Path) -> None:
-    """Leave no byte on a disk."""
+    """Fill a disk completely."""
     handle = os.open(disk / FILLER, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     piece = PIECE
     try:
@@ -67,18 +67,18 @@ def fill(disk: Path) -> None:
 
 
 def empty(disk: Path) -> None:
-    """Take away what `fill` has put there."""
+    """Delete the file that `fill` has written."""
     (disk / FILLER).unlink(missing_ok=True)
 
 
 def set_read_only(disk: Path, *, read_only: bool) -> bool:
-    """Mount a disk, on which nobody writes just now, for reading alone, or as it was; return whether that worked."""
+    """Remount a disk read-only or writable; return whether that worked. No process may be writing to it."""
     how = "remount,ro" if read_only else "remount,rw"
     return subprocess.run(["mount", "-o", how, str(disk)], check=False, capture_output=True).returncode == 0
 
 
 def refuse_writes(pid: int) -> None:
-    """Let every write of a process to a file fail (EFBIG, which SQLite takes for a disk that fails)."""
+    """Make every write of a process to a file fail (EFBIG, which SQLite treats as a disk error)."""
     _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
 

@@ -1,4 +1,4 @@
-"""The event that is played: a plan, and for each table a script of what its people do, all drawn from one seed."""
+"""The event to play: a plan, and for each table a script of what its players do, all drawn from one seed."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -19,31 +19,31 @@ from broker.sim.demo_event import NAME, new_deals
 from tests.chaos.ledger import Play
 
 KIOSK: Final = 1
-"""The table that is a whole `homologue kiosk`, screen and camera included. It is slow, and plays few deals."""
+"""The table that is a complete `homologue kiosk`, with screen and camera. It is slow, so it plays few deals."""
 
 PIN: Final = "2468"
 ARBITER: Final = "anne"
 PASSWORD: Final = "four winds and a dragon"
-"""Of an account that lives as long as a run."""
+"""Password of an account that exists during a run only."""
 
 FALSE_HU: Final = 0.03
-"""How often somebody declares falsely, for which an arbiter is let in at the table."""
+"""Share of plays with a false declaration, for which an arbiter is let in at the table."""
 
 MOST_ROUNDS: Final = 200
-"""A plan that a table is given has no more plays (protocol/messages.py)."""
+"""Most plays in a plan that a table is sent (protocol/messages.py)."""
 
 FINES: Final = (4, 8)
 
 
 @dataclass(frozen=True, slots=True)
 class ChaosEvent:
-    """What is to be played, and how."""
+    """What is to be played, and how each play is to end."""
 
     folder: Path
     tables: int
     scripts: dict[int, list[ScriptedPlay]]
     deals: dict[Play, int]
-    """Of each play (table and round) the deal."""
+    """The deal of each play (table and round)."""
 
     @property
     def plays(self) -> dict[Play, ScriptedPlay]:
@@ -60,7 +60,7 @@ class ChaosEvent:
 
 
 def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Random) -> ChaosEvent:
-    """Write an event's folder, with an account for an arbiter. The kiosk has a round for each 20 of the others."""
+    """Write an event's folder, with an account for an arbiter. The kiosk plays one round for every 20 of the others."""
     numbers = range(1, tables + 1)
     short = max(1, plays // (20 * tables))
     rounds = max(short, -(-(plays - short) // (tables - 1)))
@@ -85,14 +85,14 @@ def make_chaos_event(folder: Path, tables: int, plays: int, chance: random.Rando
 
 
 def add_arbiter(folder: Path) -> None:
-    """Make the arbiter's account in the folder of an event."""
+    """Create the arbiter's account in the folder of an event."""
     auth = Authentication(folder)
     auth.accounts.add(ARBITER, "Anne Arbiter", "head_arbiter", PASSWORD, Actor("chaos"))
     auth.close()
 
 
 def _draw(round_: int, chance: random.Random) -> ScriptedPlay:
-    """Draw how a play ends, and whether somebody declares falsely before."""
+    """Draw how a play ends, and whether there is a false declaration before."""
     one, other, third, fourth = chance.sample(SEATS, 4)
     false_hu: dict[Seat, int] = {fourth: chance.choice(FINES)} if chance.random() < FALSE_HU else {}
     value = chance.randint(8, 88)
@@ -107,7 +107,7 @@ def _draw(round_: int, chance: random.Random) -> ScriptedPlay:
 
 
 def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reaction_ms: int) -> None:
-    """Write what the device of some tables has, scripts and passwords, and for the event the arbiters' PIN."""
+    """Write configuration, script and password for the device of each table, and the arbiters' PIN for the event."""
     device.mkdir(parents=True, exist_ok=True)
     known = Credentials.load(event.folder / "credentials.json")
     write_private(event.folder / "arbiter-pin", f"{hash_pin(PIN)}\n".encode())
@@ -118,7 +118,7 @@ def write_device(event: ChaosEvent, device: Path, tables: Iterable[int], reactio
 
 
 def expected(event: ChaosEvent, play: Play) -> dict[str, object]:
-    """Return what the result of a play must say, as its table's people meant it."""
+    """Return what a play's result must say according to the script."""
     meant = event.plays[play]
     return {
         "round": play[1],

@@ -1,4 +1,4 @@
-"""What goes wrong: each kind of fault, whom it strikes, and how it begins and ends."""
+"""The faults: what each kind does, which parts it affects, and how it begins and ends."""
 
 import random
 import threading
@@ -15,43 +15,43 @@ from tests.chaos.venue import Venue
 
 YEARS_10: Final = 3650 * 86_400
 JUMPS: Final = (-400 * 86_400, -3600, -90, 90, 3600, YEARS_10)
-"""Seconds by which a wall clock is set wrong."""
+"""Seconds by which a wall clock is shifted."""
 
 
 @dataclass(slots=True)
 class Chaos:
-    """What faults work on."""
+    """The running event that faults act on."""
 
     venue: Venue
     arbiter: ChaosArbiter
     base: Path
     chance: random.Random
     mounts: bool
-    """Whether each part has a disk of its own."""
+    """Whether each part has its own disk."""
 
     def tables(self) -> str:
-        """Draw the tables of one process, or the kiosk."""
+        """Draw a process with tables, or the kiosk."""
         return self.chance.choice([*(one.name for one in self.venue.machines), "kiosk"])
 
     def machines(self) -> str:
-        """Draw the tables of one process."""
+        """Draw a process with tables."""
         return self.chance.choice(self.venue.machines).name
 
     def intrude(self, whom: str, work: Callable[[Intruder], None]) -> None:
-        """Let somebody do harm who has what one of these tables connects with, for as long as it takes."""
+        """Let an intruder with the password of one of these tables attack for as long as it takes."""
         machines = next(one for one in self.venue.machines if one.name == whom)
         table, chance = self.chance.choice(machines.tables), random.Random(self.chance.random())
         somebody = Intruder(self.venue.broker.port, self.venue.known, table, chance, self.venue.stolen(table))
         threading.Thread(target=work, args=(somebody,), daemon=True, name="intruder").start()
 
     def part(self) -> str:
-        """Draw a process, but not the broker."""
+        """Draw a process other than the broker."""
         return self.chance.choice(["scorer", self.tables()])
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One kind. `strikes` draws whom; while a fault lasts nothing else strikes the same."""
+    """One kind of fault. `strikes` draws the part to affect; a part has only one fault at a time."""
 
     kind: str
     strikes: Callable[[Chaos], str]
@@ -60,10 +60,10 @@ class Fault:
     lasts_s: tuple[float, float]
     needs_mounts: bool = False
     looks_in: bool = False
-    """It is done by who can read what is sent, which TLS prevents."""
+    """Whether the fault needs somebody who can read the network, which TLS prevents."""
 
     def possible(self, chaos: Chaos) -> bool:
-        """Return whether it can happen there."""
+        """Return whether it is possible in this event."""
         return (chaos.mounts or not self.needs_mounts) and not (self.looks_in and chaos.venue.certificates)
 
 
@@ -126,7 +126,7 @@ def _allow_writes(chaos: Chaos, whom: str) -> None:
 
 
 def _read_only(chaos: Chaos, whom: str) -> None:
-    """Start it on a disk that is mounted for reading alone, as a card is that is worn out."""
+    """Restart a process with its disk mounted read-only, as a worn-out card is."""
     chaos.venue.kill(whom)
     disks.set_read_only(chaos.venue.parts[whom].disk, read_only=True)
     chaos.venue.start(whom)
@@ -183,7 +183,7 @@ def _toggle(chaos: Chaos, whom: str) -> None:
 
 
 def _nothing(_chaos: Chaos, _whom: str) -> None:
-    """Nothing is left to be done."""
+    """The end of a fault after which nothing has to be undone."""
 
 
 def _the(whom: str) -> Callable[[Chaos], str]:
@@ -233,10 +233,10 @@ class Ongoing:
 
 
 class Weather:
-    """Lets faults begin and end. Each kind comes as often as any other, in an order drawn from the seed."""
+    """Begins and ends faults. All kinds occur equally often, in an order drawn from the seed."""
 
     def __init__(self, chaos: Chaos, pause_s: float, log: Callable[[str], None]) -> None:
-        """`pause_s`: between two faults, on average; `log` is told each that begins."""
+        """`pause_s`: mean time between two faults; `log` is called for each fault that begins."""
         self._chaos, self._pause_s = chaos, pause_s
         self._bag: list[Fault] = []
         self._next = time.monotonic()
@@ -245,7 +245,7 @@ class Weather:
         self._log = log
 
     def step(self, *, calm: bool) -> None:
-        """End what is over; if the weather is not to become calm, begin what is due."""
+        """End the faults whose time is over; begin the next one if it is due and faults may still begin."""
         now = time.monotonic()
         for one in [one for one in self.ongoing if calm or one.until <= now]:
             one.fault.end(self._chaos, one.whom)

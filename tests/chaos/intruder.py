@@ -1,4 +1,4 @@
-"""Somebody with one table's password: rubbish on every topic, forged facts, calls without end, others' client ids."""
+"""An attacker with one table's password: rubbish on every topic, forged facts, endless calls, others' client ids."""
 
 import contextlib
 import queue
@@ -39,10 +39,10 @@ PATIENCE_S: Final = 5.0
 MESSAGES: Final = 60
 LARGEST: Final = 40_000
 TAKEN: Final = 5
-"""How often another's id is taken."""
+"""How often another client's id is claimed."""
 
 FORGED: Final = 4
-"""Plays of which it tells."""
+"""Number of plays in forged results."""
 
 TOGGLES: Final = 5_100
 FACTS_AHEAD: Final = 400
@@ -51,17 +51,17 @@ READ: Final = (topics.RECEIPT, topics.ASSIGNMENT, topics.SERVED)
 
 
 class Intruder:
-    """Who has the password of one table, and has read what its device may read."""
+    """An attacker who has one table's password, and has read what its device may read."""
 
     def __init__(
         self, port: int, known: Credentials, table: int, chance: random.Random, tls: ssl.SSLContext | None = None
     ) -> None:
-        """`tls`: by which certificate the broker knows the table; none: by its password."""
+        """`tls`: identifies the table by its certificate; None: by its password."""
         self._tls = tls
         self._port, self._known, self._table, self._chance = port, known, table, chance
 
     def rubbish(self) -> None:
-        """Say what nobody can mean on topics of all kinds, its own and others'."""
+        """Publish invalid messages on topics of all kinds, its own and others'."""
         with self._connected() as client:
             for _ in range(MESSAGES):
                 table = self._chance.choice((self._table, self._table % 9 + 1))
@@ -69,13 +69,13 @@ class Intruder:
                 client.publish(topic, _payload(self._chance), qos=1)
 
     def take_client_ids(self) -> None:
-        """Connect under the scorer's client id, again and again."""
+        """Connect with the scorer's client id, again and again."""
         for _ in range(TAKEN):
             with self._connected(f"homologue-{NAME}-scorer"):
                 pass
 
     def forge(self) -> None:
-        """Tell of plays that nobody has played, and rule: without a signature, or with that of another key."""
+        """Send forged results and rulings: without a signature, or signed with another key."""
         with self._connected() as client:
             receipt, plan, device = self._read(client)
             forger, seq, before = SigningKey.new(), receipt.upto + 1, receipt.head
@@ -96,7 +96,7 @@ class Intruder:
                     self._publish(client, message)
 
     def toggle_calls(self) -> None:
-        """Call the arbiter and take the call back, as fast as the broker takes it."""
+        """Call the arbiter and cancel the call, as fast as the broker accepts it."""
         with self._connected() as client:
             receipt, plan, device = self._read(client)
             play = plan.plays[0]
@@ -116,7 +116,7 @@ class Intruder:
                     time.sleep(0.01)
 
     def _facts(self, plan: Assignment) -> Iterator[Fact]:
-        """Return results of plays to come, the last first, and rulings that void what was played."""
+        """Return results of future plays, the last first, and rulings that void recorded plays."""
         for play in plan.plays[::-1][:FORGED]:
             players = {seat: player.id for seat, player in play.players.items()}
             points: dict[Seat, int] = {"east": 42, "south": -8, "west": -8, "north": -26}
@@ -149,7 +149,7 @@ class Intruder:
         client.publish(topics.LOG.at(NAME, table=self._table), encode(message), qos=1)
 
     def _read(self, client: mqtt.Client) -> tuple[Receipt, Assignment, str | None]:
-        """Return what is retained for the table. Raises TimeoutError where the broker says nothing."""
+        """Return the retained plan of the table. Raises TimeoutError if the broker sends none."""
         found: dict[str, Message] = {}
         there = threading.Condition()
 
@@ -190,7 +190,7 @@ class Intruder:
                 yield client
         finally:
             end_loop(client)
-            client.reinitialise()  # it lets go of the two sockets by which its thread was woken
+            client.reinitialise()  # closes the two sockets that wake its thread
 
 
 def _payload(chance: random.Random) -> bytes:

@@ -1,6 +1,6 @@
-"""What the players at the tables know: when they began to accept a result, and that it was recorded before their eyes.
+"""What the players know: when they began to accept a result, and when the table showed it as recorded.
 
-A table's process says it on its standard output, a line with one write, so that no kill loses or tears one.
+A table's process prints it, each line with a single write, so that killing the process neither loses nor tears a line.
 """
 
 import json
@@ -18,13 +18,13 @@ MARK: Final = "ledger "
 
 
 class Ledger:
-    """What one process tells."""
+    """Prints the ledger of one process."""
 
     def __init__(self) -> None:
         self._noted: set[tuple[Play, Moment]] = set()
 
     def note(self, table: int, round_: int, what: Moment) -> None:
-        """Tell it once, with the time of the machine's monotonic clock."""
+        """Print an entry once, with the machine's monotonic clock."""
         if ((table, round_), what) not in self._noted:
             self._noted.add(((table, round_), what))
             line = f"{MARK}{json.dumps([table, round_, what, time.monotonic_ns()])}\n"
@@ -32,16 +32,16 @@ class Ledger:
 
 
 class LedgerReader:
-    """What all processes have told."""
+    """Collects the ledgers of all processes."""
 
     def __init__(self) -> None:
         self.accepting: dict[Play, int] = {}
-        """When the first player began to accept a play's result; it was nowhere before (ns)."""
+        """When the first player began to accept a play's result (ns); before that, it must be public nowhere."""
         self.recorded: dict[Play, int] = {}
-        """When a table first showed that a play is recorded (ns): four players have seen it."""
+        """When a table first showed a play as recorded (ns), so that four players have seen it."""
 
     def take(self, line: str) -> bool:
-        """Take a line in; return whether it was of the ledger."""
+        """Parse a line; return whether it belonged to the ledger."""
         if not line.startswith(MARK):
             return False
         table, round_, what, at = json.loads(line.removeprefix(MARK))
@@ -50,7 +50,7 @@ class LedgerReader:
         return True
 
     def take_kiosk(self, results: Iterable[dict[str, int]]) -> None:
-        """Take in what a table says that keeps no ledger: its stored results, with its own (right) wall clock."""
+        """Add the stored results of a table that keeps no ledger, with its own wall clock, which is right."""
         ahead = time.time_ns() - time.monotonic_ns()
         for result in results:
             at = result["at"] * 1_000_000 - ahead

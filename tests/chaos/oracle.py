@@ -1,4 +1,4 @@
-"""What must hold after a run, recomputed from the journal by other means than the product's: no code of its rules."""
+"""What must hold after a run, recomputed from the journal without the product's own rules."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ NEVER: Final = 1 << 63
 
 @dataclass(slots=True)
 class Verdict:
-    """What is wrong, by kind, in words."""
+    """What is wrong, by kind, as sentences."""
 
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
@@ -41,22 +41,22 @@ class Verdict:
 
     @property
     def problems(self) -> list[str]:
-        """Everything that is wrong."""
+        """All sentences."""
         return [*self.lost, *self.doubled, *self.altered, *self.early, *self.others]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """What the scorer's store holds."""
+    """The content of the scorer's store."""
 
     results: list[Fact]
     rulings: list[Fact]
     refused: Counter[str]
-    """How many messages were kept that were not taken, by code."""
+    """Number of messages that were set aside, by code."""
 
 
 def read_store(path: Path) -> StoredEvent:
-    """Read all results, each with its table, and all rulings; but no row that is not as it was written."""
+    """Read all results, each with its table, and all rulings; skip rows that were altered after they were written."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
         refused = Counter(code for (code,) in db.execute("SELECT code FROM refused"))
         rows = db.execute("SELECT height, received_at, body, link FROM journal ORDER BY height").fetchall()
@@ -84,7 +84,7 @@ def judge(
     shown: Iterable[Shown],
     said: Mapping[str, Ranks],
 ) -> Verdict:
-    """Judge a run that is over, by what people did and saw. `said`: standings, by where they are shown."""
+    """Judge a finished run by what people did and saw. `said`: the standings, by where they are shown."""
     verdict = Verdict()
     ledger.take_kiosk(result for result in stored.results if result["table"] == KIOSK)
     _plays(event, ledger, stored, verdict)
@@ -99,10 +99,10 @@ def judge(
 
 
 def _plays(event: ChaosEvent, ledger: LedgerReader, stored: StoredEvent, verdict: Verdict) -> None:
-    """Every play is there once, as its people meant it; whatever four players saw as recorded is among them.
+    """Check that every planned play is stored once, as scripted, including all that four players saw as recorded.
 
-    A device that takes over a card on which the last facts are not (they were kept in the memory of the first one, as
-    the card took no writes) plays that again: what it says is kept apart, and counts for nothing (`Recount`).
+    A device that takes over a card without the last facts (the first device could not write them) plays that play
+    again. Its results are set aside and do not count (`Recount`).
     """
     found: dict[Play, list[Fact]] = defaultdict(list)
     for result in stored.results:
@@ -131,7 +131,7 @@ def _altered(where: str, result: Fact, meant: dict[str, Any]) -> Iterator[str]:
 
 
 def judge_rulings(done: Iterable[DoneRuling], stored: StoredEvent, verdict: Verdict) -> None:
-    """Every ruling that the desk has called done is stored once."""
+    """Check that every ruling which the desk confirmed is stored once."""
     there = Counter(ruling["id"] for ruling in stored.rulings)
     for one in done:
         if there[one.id] != 1:
@@ -154,7 +154,7 @@ class Embargo:
             times.sort()
 
     def broken(self, shown: Iterable[Shown]) -> Iterator[str]:
-        """Name what was public too early."""
+        """Report plays that were public too early."""
         for one in shown:
             if one.plays and (one.deal is None or one.at < self._ready[one.deal]):
                 yield f"{one.where}: {one.plays} of deal {one.deal} were public too early"
@@ -165,14 +165,14 @@ class Embargo:
 
 
 class Recount:
-    """The standings of the stored results, with the stored rulings laid over them."""
+    """The standings, from the stored results and rulings."""
 
     def __init__(self, event: ChaosEvent, stored: StoredEvent) -> None:
         self._event = event
         self._results = {(one["table"], one["round"]): one for one in reversed(stored.results)}  # the first counts
         self._void = set[Play]()
         self._beside: dict[str, int] = defaultdict(int)
-        """IMPs that are in no datum."""
+        """Adjusted IMPs, which do not enter a datum."""
         for result in stored.results:
             for seat, fine in result["fines"].items():
                 self._beside[result["players"][seat]] -= int(fine["imp"])
@@ -188,7 +188,7 @@ class Recount:
             case "void":
                 self._void.add(play)
             case "correct":
-                self._void.discard(play)  # whatever was ruled before
+                self._void.discard(play)  # undoes any earlier ruling
                 outcome = {name: decision[name] for name in ("win", "winners", "discarder")}
                 result = self._results[play] | outcome
                 self._results[play] = result | {"points": points_of(result)}
@@ -200,7 +200,7 @@ class Recount:
             self._beside[player] += sign * imp
 
     def ranks(self) -> Ranks:
-        """Add up, deal by deal; return place and IMP by player."""
+        """Score deal by deal; return place and IMP by player."""
         by_deal: dict[int, list[Fact]] = defaultdict(list)
         for play, result in self._results.items():
             if play not in self._void:
@@ -216,7 +216,7 @@ class Recount:
 
 
 def _counting(rulings: list[Fact]) -> list[Fact]:
-    """Return the rulings that count, oldest first: those that none which counts has undone."""
+    """Return the rulings that count, oldest first: those that no counting ruling has undone."""
     undone = set[str]()
     for ruling in reversed(rulings):
         if ruling["decision"]["kind"] == "undo" and ruling["id"] not in undone:
@@ -225,11 +225,11 @@ def _counting(rulings: list[Fact]) -> list[Fact]:
 
 
 def ranks_of_view(view: dict[str, Any]) -> Ranks:
-    """Return the standings of the desk's view."""
+    """Return the standings in the desk's view."""
     return {row["player"]: (row["place"], row["imp"]) for row in view["standings"]}
 
 
 def ranks_of_file(path: Path) -> Ranks:
-    """Return the standings of the file that the scorer writes."""
+    """Return the standings in the file that the scorer writes."""
     with path.open(encoding="utf-8", newline="") as file:
         return {row["player"]: (int(row["place"]), int(row["imp"])) for row in csv.DictReader(file)}

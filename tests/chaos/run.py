@@ -1,4 +1,4 @@
-"""One event from start to end: it is played while everything fails, then calms down, and is judged."""
+"""One event from start to end: it is played while everything fails, then the faults end, and it is judged."""
 
 import random
 import shutil
@@ -29,16 +29,16 @@ Said = Callable[[str], None]
 
 TICK_S: Final = 0.05
 PLAYED: Final = 0.97
-"""After such a share of the plays nothing fails any more."""
+"""Share of the plays after which no more faults begin."""
 
 STUCK_S: Final = PATIENCE_S
-"""Where no play was recorded for so long nothing fails any more either."""
+"""Seconds without a recorded play after which no more faults begin."""
 
 SETTLED_S: Final = 2 * PATIENCE_S
-"""All is well, and for so long no play was recorded, and no result taken: then it will never be over."""
+"""Seconds without a new play or result, with no fault active, after which the run has failed."""
 
 BROKER_KB: Final = 150
-"""Of the broker's disk for each play: nats-server keeps all for sessions that never come back, as a dead device's."""
+"""Disk space for the broker per play: nats-server keeps messages for sessions that never return."""
 
 RULES_EVERY_S: Final = 0.4
 WORD_EVERY_S: Final = 10.0
@@ -46,7 +46,7 @@ WORD_EVERY_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is run."""
+    """The options of a run."""
 
     seed: int
     plays: int
@@ -54,16 +54,16 @@ class Options:
     kind: Kind
     speed: int = 10
     pause_s: float = 1.5
-    """Between two faults."""
+    """Mean seconds between two faults."""
     plain: bool = False
-    """Without TLS."""
+    """Whether to run without TLS."""
     keep: Path | None = None
-    """Where the event's folder of a run is copied in which something is wrong."""
+    """Folder to which the event of a failed run is copied."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it."""
+    """The result of a run."""
 
     verdict: Verdict
     plays: int
@@ -76,7 +76,7 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """The last line."""
+        """The summary line."""
         found = self.verdict
         counts = [f"{len(getattr(found, kind))} {kind}" for kind in ("lost", "doubled", "altered", "early")]
         faults = f"{sum(self.faults.values())} faults of {len(self.faults)} kinds"
@@ -84,7 +84,7 @@ class Outcome:
 
 
 def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
-    """Play an event in an empty folder, and judge it. `log` is told all that processes say, and each fault."""
+    """Play an event in an empty folder, and judge it. `log` is called with all output of processes, and each fault."""
     began, chance = time.monotonic(), random.Random(options.seed)
     mounts = disks.can_mount()
     with ExitStack() as leaving:
@@ -97,7 +97,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         leaving.callback(venue.stop)
         if mounts:
             leaving.enter_context(disks.mounted(*(one.disk for one in venue.parts.values() if one is not venue.scorer)))
-        leaving.callback(venue.stop)  # before its disks go
+        leaving.callback(venue.stop)  # before its disks are unmounted
         venue.start_all()
         display = Display(venue.broker.port, venue.known, venue.certificates)
         pages = Pages(lambda: venue.desk, sorted(set(event.deals.values())), venue.trust)
@@ -117,7 +117,7 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
         _play(venue, weather, said)
         arbiter.finish()
         view = _settle(venue, arbiter, said)
-        if any(one["code"] == "ruling_late" for one in view.get("alerts", ())):  # it counts from the next start on
+        if any(one["code"] == "ruling_late" for one in view.get("alerts", ())):  # applies from the next start
             view = _settle_again(venue, arbiter, said)
         again = _settle_again(venue, arbiter, said)
         pages.stop()
@@ -145,13 +145,13 @@ def run_event(options: Options, base: Path, said: Said, log: Said) -> Outcome:
 
 
 def _keep(folder: Path | None, event: ChaosEvent, verdict: Verdict) -> None:
-    """Keep the event in which something is wrong."""
+    """Copy the event of a failed run."""
     if folder and not verdict.whole:
         shutil.copytree(event.folder, folder, dirs_exist_ok=True)
 
 
 def _play(venue: Venue, weather: Weather, said: Said) -> None:
-    """Let everything fail until nearly all is played, or nothing goes on any more."""
+    """Inject faults until nearly all is played, or nothing progresses."""
     plays, pause = len(venue.event.deals), threading.Event()
     news, had, next_word = time.monotonic(), 0, 0.0
     while True:
@@ -171,23 +171,23 @@ def _play(venue: Venue, weather: Weather, said: Said) -> None:
 
 
 def _content(view: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return all plays and standings that a view shows.
+    """Return all plays and standings in a view, without times.
 
-    A fact that was repaired has come later than it was first taken, and what was sent again is by the scorer's clock.
+    A repaired fact arrives later than the original, and resent facts carry the scorer's clock.
     """
     plays = sorted(view["plays"], key=lambda play: (play["table"], play["round"]))
     return [*({**play, "at": 0} for play in plays), *view["standings"], {"plays": len(plays)}]
 
 
 def _settle_again(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
-    """Start the scorer again; return the room that it makes of the store."""
+    """Restart the scorer; return the view that it builds from the store."""
     venue.kill("scorer")
     venue.start("scorer")
     return _settle(venue, arbiter, said)
 
 
 def _settle(venue: Venue, arbiter: ChaosArbiter, said: Said) -> dict[str, Any]:
-    """Wait until every play is in and every table has its receipts; return the room as it is then."""
+    """Wait until every play is stored and every table has its receipts; return the view."""
     pause, began = threading.Event(), time.monotonic()
     news, had = began, (-1, -1)
     view: dict[str, Any] = {"standings": [], "plays": []}

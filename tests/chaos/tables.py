@@ -1,9 +1,9 @@
 """Some tables in one process that may be killed: `python -m tests.chaos.tables ORIGIN SPEED CONFIG...`.
 
-Everything of a table's program is real but its screen and its devices: the state machine, the journal in its file, the
-keyboard, and the uplink with an MQTT connection of its own. The people are those of the simulated kiosk. Their clock,
-and the table's, runs SPEED times as fast as the machine's, from ORIGIN on (ns); another ORIGIN is another run of the
-machine, of which the monotonic clock tells nothing.
+All of a table's program is real except screen and devices: the state machine, the journal file, the keyboard, and the
+uplink with its own MQTT connection. The players are those of the simulated kiosk. Their clock, and the table's, runs
+SPEED times as fast as the machine's, starting at ORIGIN (ns); another ORIGIN stands for another boot, between which
+monotonic clocks cannot be compared.
 """
 
 import os
@@ -33,29 +33,29 @@ from tests.kiosk.tables import MS, S, right, swapped
 from vision.sim.table import SimulatedTable, SimulatedTile
 
 POWER_ON: Final = 100 * S
-"""The clock when a machine has started."""
+"""The clock at the machine's start."""
 
 REACTION: Final = 1300 * MS
-"""A press counts only when the screen has stood still for a second."""
+"""A press counts only after the screen has been unchanged for a second."""
 
 AGAIN: Final = 2500 * MS
-"""If nothing has come of what they did, they do it again."""
+"""Seconds after which players repeat an action that had no effect."""
 
 STEP_S: Final = 0.05
 
 
 class Pace:
-    """When people do the next thing, by their table's clock.
+    """When the players act next, by their table's clock.
 
-    Once a round they press as soon as the play begins, and are asked whether they mean it. Who was asked has some
-    seconds of that clock to answer, which on a busy machine pass before a thread is called: so not again and again.
+    Once a round they press as soon as the play begins, and are asked whether they mean it. They have some seconds of
+    that clock to answer, which may pass on a busy machine before the thread runs; so they do this only once.
     """
 
     def __init__(self) -> None:
         self._hurried: int | None = None
 
     def next(self, state: Table, now: int) -> int:
-        """Return when to look again at a table that is in a new state."""
+        """Return when to look at a table that has changed its state."""
         if state.phase is not Phase.PLAYING or state.play is None:
             return now + REACTION
         if self._hurried != state.play.round:
@@ -65,7 +65,7 @@ class Pace:
 
 
 class Room:
-    """One table and its people; all in one thread."""
+    """One table and its players, in one thread."""
 
     def __init__(self, config: Path, ledger: Ledger, origin: int, speed: int) -> None:
         self._origin, self._speed, self._ledger = origin, speed, ledger
@@ -81,10 +81,10 @@ class Room:
         self._read_script()
         self._log, self._pace = StateLog(), Pace()
         self._acts_at = 0
-        """When people do what they do next: all that they do at one look, however long a busy machine takes for it."""
+        """When the players act next. They do everything due at once, however late the thread runs."""
 
     def status(self) -> str:
-        """Return how the table stands and what it waits for, for who has waited for it in vain."""
+        """Return the table's state and what it is waiting for, to find out why it is stuck."""
         state, facts = self.program.state, self.program._server.facts
         stands_s = (self.clock() - state.since) / S
         return (
@@ -99,11 +99,11 @@ class Room:
         self._people = People(read_script(self._script), self, self._trays, self.program.key, f"table {self.table}")
 
     def clock(self) -> int:
-        """Return the monotonic clock of this run of the machine, ns."""
+        """Return the monotonic clock of this boot, ns."""
         return POWER_ON + (time.monotonic_ns() - self._origin) * self._speed
 
     def press(self, seat: Seat) -> None:
-        """Press a button and let it go."""
+        """Press a button and release it."""
         state, now = self.program.state, self._acts_at
         self._acts_at += MS
         if state.phase is Phase.ACCEPTING and state.play is not None:
@@ -112,7 +112,7 @@ class Room:
         self.program.report(Released(seat, now + 1))
 
     def live(self, stop: threading.Event) -> None:
-        """Play until told to stop."""
+        """Play until the thread is stopped."""
         self.program.start()
         seen: Table | None = None
         due = 0
@@ -125,15 +125,15 @@ class Room:
                 self._note(state)
             elif now >= due:
                 if self._script.stat().st_mtime_ns != self._written:
-                    self._read_script()  # a break is over
+                    self._read_script()  # the break is over
                     self._people.see(state)
                 if self.program._server.served_elsewhere:
-                    self.program.key("enter")  # as the screen asks whoever wants to play here
+                    self.program.key("enter")  # the screen asks whoever wants to play to press here
                 else:
                     self._trays.look()
                     self._acts_at = now
                     self._people.step(state)
-                due = self.clock() + AGAIN  # what they did has taken its time, on a busy machine a long one
+                due = self.clock() + AGAIN  # on a busy machine, the action itself took long
         self.program.stop()
 
     def _note(self, state: Table) -> None:
@@ -143,7 +143,7 @@ class Room:
 
 
 class _Trays(SimulatedTable):
-    """Where staff lay trays; the camera sees at once what lies there, and again while nothing has come of it."""
+    """A place where staff lay trays. The camera sees them at once, and again as long as nothing happens."""
 
     def __init__(self, room: Room) -> None:
         self._room: Room | None = None
@@ -152,7 +152,7 @@ class _Trays(SimulatedTable):
         self._room = room
 
     def look(self) -> None:
-        """Let the camera see again what lies there: a table whose disk takes no writes has refused it."""
+        """Report the tray again: a table that cannot write to its disk has refused it."""
         self._seen()
 
     def lay(self, rows: Sequence[Sequence[SimulatedTile | None]]) -> None:
@@ -177,19 +177,19 @@ class _Trays(SimulatedTable):
 
 
 def live(config: str, ledger: Ledger, clock: tuple[int, int], stop: threading.Event, rooms: list[Room]) -> None:
-    """Play at one table. What ends a table's program ends the process, as it would that table's."""
+    """Play at one table. An error that ends a table's program ends the process."""
     try:
         room = Room(Path(config), ledger, *clock)
         rooms.append(room)
         room.live(stop)
-    except BaseException:  # noqa: BLE001 - a program that ends is what this is about
+    except BaseException:  # noqa: BLE001 - any error ends a table's program
         traceback.print_exc(file=sys.stdout)
         sys.stdout.flush()
         os._exit(1)
 
 
 def name_run(folder: Path, origin: int) -> Path:
-    """Return the file that names this run of a machine, as Linux does of each boot, whatever its disk takes."""
+    """Return the file with this boot's id, which Linux provides even if no disk is writable."""
     boot = folder / f"boot-{origin}"
     if not boot.exists():
         boot.write_text(f"run {origin}", encoding="ascii")
@@ -197,19 +197,19 @@ def name_run(folder: Path, origin: int) -> Path:
 
 
 def main(origin: str, speed: str, *configs: str) -> None:
-    """Play at the tables of these configurations until told to stop; SIGUSR1 has them say how they stand."""
+    """Play at these tables until the process is stopped; SIGUSR1 makes them log their states."""
     stop, rooms = threading.Event(), list[Room]()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     signal.signal(signal.SIGUSR1, lambda *_: print("\n".join(room.status() for room in rooms), flush=True))
     os.umask(0o077)
     examine_structs()
-    # This process is all that there is of its machine.
+    # This process represents the whole machine.
     patch.object(journal_file, "BOOT", name_run(Path(configs[0]).parent.parent, int(origin))).start()
-    # People are fast, and what goes over the wire by itself keeps its pace.
+    # Players are fast, but timers of the network keep their pace.
     for module, name in ((uplink, "RESEND_NS"), (server, "BEAT_S"), (server, "SILENT_S")):
         patch.object(module, name, getattr(module, name) * int(speed)).start()
-    uplink.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant that runs at the speed of the tests
+    uplink.GONE_NS *= int(speed)  # type: ignore[misc]  # a constant, scaled to the speed of the tests
     ledger = Ledger()
     told = ledger, (int(origin), int(speed)), stop, rooms
     threads = [threading.Thread(target=live, args=(config, *told)) for config in configs]

@@ -1,4 +1,4 @@
-"""A small event in which everything fails, as `make chaos` plays a large one; another one each time."""
+"""A small event in which everything fails, as `make chaos` plays a large one; different in each run."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "more"), [("embedded", ()), ("mosquitto", ()), ("embedded", ("--plain",))])
-def test_whatever_fails_every_play_is_there_once_unchanged_and_not_too_early(kind: str, more: tuple[str, ...]) -> None:
+def test_every_play_is_stored_once_unchanged_and_published_on_time(kind: str, more: tuple[str, ...]) -> None:
     options = ("--plays", "50", "--tables", "6", "--pause", "0.8", "--broker", kind)
     command = [sys.executable, "-m", "tests.chaos", *options, *more]
     run = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,4 +1,4 @@
-"""The judge of `make chaos` finds what is wrong: each kind of harm, done to an event in which all is right."""
+"""The judge of `make chaos` finds each kind of damage that is done to a correct event."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from tests.chaos.oracle import Ranks, Recount, StoredEvent, Verdict, judge
 from tests.chaos.watching import Shown
 
 ACCEPTED = 1_000_000_000
-"""When the players of the first table began to accept; those of the second one second later."""
+"""When the players of the first table began to accept; those of the second table did one second later."""
 
 FINE = {"id": "ruling-1", "table": 1, "round": 1, "decision": {"kind": "fine", "takes": {"p1-east": 8}}}
 
 
 @dataclass
 class Evening:
-    """Two tables that have played deal 1, table 2 with a false hu; and what is known of it afterwards."""
+    """Two tables that have played deal 1, table 2 with a false hu, and what is known of the event afterwards."""
 
     event: ChaosEvent
     stored: StoredEvent
@@ -66,17 +66,17 @@ def evening() -> Evening:
     return made
 
 
-def test_where_all_is_right_nothing_is_found(evening: Evening) -> None:
+def test_a_correct_event_has_no_findings(evening: Evening) -> None:
     assert evening.verdict().problems == []
 
 
-def test_a_result_that_another_device_gave_again_counts_for_nothing(evening: Evening) -> None:
+def test_results_repeated_by_another_device_do_not_count(evening: Evening) -> None:
     again = deepcopy(evening.stored.results[0]) | {"device": "second", "winners": {"east": 88}}
     evening.stored.results.append(again)
     assert evening.verdict().problems == []
 
 
-def test_imps_fines_and_places_are_those_of_the_rule_book(evening: Evening) -> None:
+def test_imps_fines_and_places_follow_the_rule_book(evening: Evening) -> None:
     ranks = Recount(evening.event, evening.stored).ranks()
     assert ranks["p1-east"] == (5, 5 - 8)
     assert ranks["p1-north"] == (6, -4)
@@ -92,7 +92,7 @@ HARM: dict[str, Callable[[Evening], object]] = {
 
 
 @pytest.mark.parametrize("kind", HARM)
-def test_each_kind_of_harm_is_found_and_called_by_its_name(evening: Evening, kind: str) -> None:
+def test_each_kind_of_damage_is_found_and_named(evening: Evening, kind: str) -> None:
     HARM[kind](evening)
     verdict = evening.verdict()
     assert [name for name in HARM if getattr(verdict, name)] == [kind]
@@ -120,13 +120,13 @@ FURTHER: dict[str, tuple[str, Callable[[Evening], object]]] = {
 
 
 @pytest.mark.parametrize("harm", FURTHER)
-def test_further_harm_is_found(evening: Evening, harm: str) -> None:
+def test_damage_in_combination_is_found(evening: Evening, harm: str) -> None:
     kind, do = FURTHER[harm]
     do(evening)
     assert getattr(evening.verdict(), kind)
 
 
-def test_a_play_that_was_void_counts_again_when_it_is_corrected(evening: Evening) -> None:
+def test_a_voided_play_counts_again_after_a_correction(evening: Evening) -> None:
     void = {"id": "ruling-2", "table": 1, "round": 1, "decision": {"kind": "void"}}
     outcome = {"win": "discard", "winners": {"east": 18}, "discarder": "north"}
     correct = {"id": "ruling-3", "table": 1, "round": 1, "decision": {"kind": "correct"} | outcome}
@@ -138,7 +138,7 @@ def test_a_play_that_was_void_counts_again_when_it_is_corrected(evening: Evening
     assert ranks[1] == evening.said["page"]
 
 
-def test_rulings_that_were_taken_back_do_not_count(evening: Evening) -> None:
+def test_undone_rulings_do_not_count(evening: Evening) -> None:
     before = Recount(evening.event, StoredEvent(evening.stored.results, [], Counter())).ranks()
     undo = {"id": "ruling-2", "decision": {"kind": "undo", "ruling": "ruling-1"}}
     again = {"id": "ruling-3", "decision": {"kind": "undo", "ruling": "ruling-2"}}

@@ -1,4 +1,4 @@
-"""The people at the tables of a run: at which pace they act."""
+"""The pace of the players at the tables of a run."""
 
 from kiosk.table import DOUBTFUL_NS, Phase
 from kiosk.table.events import ClaimWindowElapsed
@@ -7,18 +7,18 @@ from tests.kiosk.tables import S, Sitting, sitting_in
 
 
 def let_window_close(sitting: Sitting) -> None:
-    """Let a window run out that asks about presses of the first seconds."""
+    """Let the time run out in which the table asks about an early press."""
     assert sitting.table.closes_at is not None
     sitting.take(ClaimWindowElapsed(at=sitting.table.closes_at, asks=True))
 
 
-def test_people_who_were_asked_too_late_whether_they_meant_hu_press_when_nobody_asks_any_more() -> None:
+def test_players_who_miss_the_question_about_hu_press_again_later() -> None:
     pace, sitting = Pace(), sitting_in(Phase.PLAYING)
     assert pace.next(sitting.table, sitting.now) == sitting.now + REACTION
     sitting.press("east")
     let_window_close(sitting)
     assert sitting.table.doubt == "asked"
-    let_window_close(sitting)  # a busy machine has called nobody meanwhile
+    let_window_close(sitting)  # a busy machine has not run the thread meanwhile
     due = pace.next(sitting.table, sitting.now)
     assert due == sitting.table.since + DOUBTFUL_NS
     sitting.now = due - 2 * S  # `press` lets two seconds pass

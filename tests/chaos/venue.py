@@ -1,4 +1,4 @@
-"""All processes of an event: each may be killed, frozen or cut off; what ends by itself is started as by systemd."""
+"""All processes of an event. Each can be killed, frozen or cut off; one that exits by itself is restarted."""
 
 import os
 import random
@@ -38,31 +38,31 @@ from tests.e2e.standstill import let_tables_say
 from tests.patience import PATIENCE_S
 
 TABLES_EACH: Final = 5
-"""Tables in one process."""
+"""Number of tables per process."""
 
 SECOND_HOME: Final = "second-home"
-"""Where the scorer writes what the desk decides beside its store."""
+"""The files for the desk's decisions, beside the scorer's store."""
 
 RESTART_S: Final = 0.5
-"""After so long what has ended by itself is started again."""
+"""Seconds until a process that exited by itself is restarted."""
 
 KIOSK_REACTION_MS: Final = 300
 
 RECORDED: Final = re.compile(r"\bdeal=(\d+) play=\S+ state=recorded\b")
-"""In what a kiosk logs of its state once a result is recorded."""
+"""Appears in a kiosk's log of its state once a result is recorded."""
 
 
 class Part:
-    """One process, through all its starts."""
+    """One process, over all its starts."""
 
     def __init__(self, name: str, disk: Path) -> None:
         self.name, self.disk = name, disk
         self.process: DemoProcess | None = None
         self.held = False
-        """Somebody keeps it down."""
+        """Whether it is kept stopped."""
         self.frozen = False
         self.crashes = 0
-        """How often it has ended by itself."""
+        """How often it has exited by itself."""
         self.start_at = 0.0
 
     @property
@@ -79,7 +79,7 @@ class Machines(Part):
         self.tables = tables
         self.origin = time.monotonic_ns()
         self.devices = dict.fromkeys(tables, 1)
-        """Which device each table has: its first, its second, ..."""
+        """The number of the device that each table uses, counted from its first."""
 
 
 class Venue:
@@ -88,15 +88,15 @@ class Venue:
     def __init__(
         self, event: ChaosEvent, kind: Kind, base: Path, speed: int, log: Callable[[str], None], *, plain: bool = False
     ) -> None:
-        """`speed`: how much faster than the clock the people at the tables are; `log` is told what processes say."""
+        """`speed`: of the players' clocks relative to real time; `log` is called with the output of processes."""
         self.event, self.base, self._speed = event, base, speed
         self.ledger = LedgerReader()
         self._log = log
         self._second: DemoProcess | None = None
         self.devices: dict[int, str] = {}
-        """By table the id of its device, as it is on that: what an arbiter goes and looks at."""
+        """The device id of each table, as printed on the device, which an arbiter can read there."""
         self.desk = ""
-        """The desk's address; "" while there is none."""
+        """The desk's address; "" if there is none."""
         self.known = Credentials.load(event.folder / "credentials.json")
         self.certificates = None if plain else Certificates.ensure(event.folder)
         self.broker = make_broker(
@@ -104,7 +104,7 @@ class Venue:
         )
         self.broker.start()
         self.broker_crashes = 0
-        """How often it has ended by itself: Mosquitto 2.0.11 may when it reads its configuration again."""
+        """How often the broker has exited by itself: Mosquitto 2.0.11 may, when it reloads its configuration."""
         others = [table for table in range(1, event.tables + 1) if table != KIOSK]
         groups = [others[at : at + TABLES_EACH] for at in range(0, len(others), TABLES_EACH)]
         self.machines = [
@@ -116,8 +116,6 @@ class Venue:
         (base / SECOND_HOME).mkdir()
         for part in self.parts.values():
             part.disk.mkdir(parents=True, exist_ok=True)
-
-    # ---- starting and ending ----------------------------------------------------------------
 
     def start_all(self) -> None:
         """Write the devices, list them with the event, and start everything."""
@@ -138,12 +136,12 @@ class Venue:
             self.start(name)
 
     def _write_config(self, machines: Machines, table: int) -> Path:
-        """Write how a table finds the broker through its network, and by what it is known there."""
+        """Write how a table connects to the broker through its proxy, and with which certificate."""
         port, plain = self.networks[machines.name].port, self.certificates is None
         return write_config(machines.disk, table, port, self.event.folder, plain=plain)
 
     def start(self, name: str) -> None:
-        """Start a part, or let it be started again."""
+        """Start a part, or allow it to be restarted."""
         part = self.parts[name]
         part.held = False
         if not part.running:
@@ -162,7 +160,7 @@ class Venue:
         configs = [str(part.disk / f"table-{table}.toml") for table in part.tables]
         if part is self.kiosk:
             return [str(COMMAND)], ["kiosk", *configs]
-        name_run(self.base, part.origin)  # its process may be refused to write
+        name_run(self.base, part.origin)  # the process may be unable to write
         return [*clock, "tests.chaos.tables"], [str(part.origin), str(self._speed), *configs]
 
     @property
@@ -171,11 +169,11 @@ class Venue:
 
     @property
     def trust(self) -> ssl.SSLContext | None:
-        """How to speak with the desk; None: without TLS."""
+        """The TLS context for the desk; None without TLS."""
         return event_context(self.certificates.authority) if self.certificates else None
 
     def stolen(self, table: int) -> ssl.SSLContext | None:
-        """Return how somebody speaks with the broker who has the key of a table's device; None: by its password."""
+        """Return the connection settings of a table's device: by certificate, or by password without TLS."""
         if self.certificates is None:
             return None
         machines = self.machines_of(table)
@@ -187,7 +185,7 @@ class Venue:
         return self.certificates.folder / f"{device_user(table, key.device)}.crt"
 
     def clock_file(self, name: str) -> Path:
-        """Return where is said by how many seconds a part's wall clock is off."""
+        """Return the file with the shift of a part's wall clock."""
         return self.base / f"clock-{name.replace(' ', '-')}"
 
     def _said(self, who: str, line: str) -> None:
@@ -201,13 +199,13 @@ class Venue:
         self._log(f"{who}: {line}")
 
     def supervise(self) -> None:
-        """Start again what has ended by itself, and look after the broker as a scorer does that has started it."""
+        """Restart processes that have exited, and supervise the broker as the scorer does that started it."""
         now = time.monotonic()
         try:
             self.broker.check()
         except BrokerDied as died:
             self._log(str(died))
-            with suppress(OSError):  # its disk is full: tried again at the next look, as its service is started again
+            with suppress(OSError):  # its disk is full: tried again next time, as systemd would
                 self.broker.start()
                 self.broker_crashes += 1
         for part in self.parts.values():
@@ -221,11 +219,11 @@ class Venue:
                 self.start(part.name)
 
     def say_how_tables_stand(self) -> None:
-        """Have each table that is there say in the log how it stands and what it waits for."""
+        """Make each running table log its state and what it is waiting for."""
         let_tables_say(*(one.process for one in self.machines if one.process is not None))
 
     def stop(self) -> None:
-        """End everything."""
+        """Stop everything."""
         self.end_second_scorer()
         for part in self.parts.values():
             if part.process is not None:
@@ -235,10 +233,8 @@ class Venue:
             network.close()
         self.broker.stop()
 
-    # ---- what happens to a process ----------------------------------------------------------
-
     def kill(self, name: str) -> None:
-        """SIGKILL, and nobody starts it again until `start`."""
+        """Send SIGKILL; the process stays down until `start`."""
         part = self.parts[name]
         part.held = True
         if part is self.scorer:
@@ -248,11 +244,11 @@ class Venue:
             part.process.stop()
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: it stays, and does nothing."""
+        """Send SIGSTOP, which freezes the process."""
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Let it go on."""
+        """Send SIGCONT."""
         self._signal(name, signal.SIGCONT)
 
     def _signal(self, name: str, number: signal.Signals) -> None:
@@ -264,18 +260,16 @@ class Venue:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    # ---- devices ----------------------------------------------------------------------------
-
     def reboot(self, name: str) -> None:
-        """Start a machine anew: its monotonic clock begins where it did, and tells nothing of what was before."""
+        """Start a machine anew: its monotonic clock starts over, and cannot be compared with the previous one."""
         machines = self.parts[name]
         assert isinstance(machines, Machines)
         machines.origin = time.monotonic_ns()
 
     def replace_device(self, table: int) -> str:
-        """Put another device in the place of one whose process does not run, with what is on its card.
+        """Replace a device whose process is stopped by another one with the same card.
 
-        Returns what the command says that does it.
+        Return the output of the command that does it.
         """
         machines = self.machines_of(table)
         card = machines.disk / device_folder(table, machines.devices[table])
@@ -303,10 +297,8 @@ class Venue:
         """Return the machine on which a table runs."""
         return next(one for one in (self.kiosk, *self.machines) if table in one.tables)
 
-    # ---- a second scorer ---------------------------------------------------------------------
-
     def start_second_scorer(self) -> None:
-        """Copy the event's folder, and start a scorer on the copy while the first one is at work."""
+        """Copy the event's folder, and start a scorer on the copy while the first one is running."""
         second = self.base / "second"
         shutil.rmtree(second, ignore_errors=True)
         left = ("scorer.sqlite*", "people.sqlite*", "*.new", disks.FILLER)
@@ -322,13 +314,11 @@ class Venue:
         self._second = DemoProcess("second scorer", arguments, self._said)
 
     def end_second_scorer(self) -> None:
-        """Kill the second scorer, if it has not given way."""
+        """Kill the second scorer if it has not exited by itself."""
         if self._second is not None:
             self._second.kill()
             self._second.stop()
             self._second = None
-
-    # ---- stores -----------------------------------------------------------------------------
 
     def copy_store(self, to: Path) -> None:
         """Copy the scorer's store as it is now."""
@@ -340,15 +330,15 @@ class Venue:
             store.backup(copy)
 
     def restore_store(self, copy: Path) -> None:
-        """Put an older copy in the place of the store of a scorer that does not run."""
+        """Replace the store of a stopped scorer by an older copy."""
         for beside in ("-wal", "-shm"):
             (self.event.folder / f"{STORE}{beside}").unlink(missing_ok=True)
         shutil.copyfile(copy, self.event.folder / STORE)
 
     def delete_log(self) -> None:
-        """Delete the log of the store of a scorer that does not run, with all that is in it alone.
+        """Delete the write-ahead log of a stopped scorer's store, with everything that only the log contains.
 
-        Not where it was killed while SQLite was moving pages from there into the store: half of them are no store.
+        Not if the scorer was killed during a checkpoint: a store with half of the pages is not a valid one.
         """
         store, log = self.event.folder / STORE, self.event.folder / f"{STORE}-wal"
         aside = log.with_name("deleted-log")
@@ -361,7 +351,7 @@ class Venue:
             aside.rename(log)
 
     def flip_bit(self, chance: random.Random) -> str:
-        """Change one bit of a row in the store of a scorer that does not run, wherever in its body; return that."""
+        """Change one random bit in the body of a row in a stopped scorer's store; return the row."""
         path = self.event.folder / STORE
         with closing(sqlite3.connect(path)) as store:
             store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -378,7 +368,7 @@ class Venue:
 
 
 def _is_whole(store: Path) -> bool:
-    """Return whether a file of SQLite's is in order as it lies, without its log."""
+    """Return whether an SQLite file is valid without its log."""
     with closing(sqlite3.connect(f"{store.absolute().as_uri()}?immutable=1", uri=True)) as left:
         try:
             (said,) = left.execute("PRAGMA quick_check(1)").fetchone()
@@ -388,9 +378,9 @@ def _is_whole(store: Path) -> bool:
 
 
 def _was_laid_out(journal: Path) -> bool:
-    """Return whether a device that does not run has ever begun a journal: a full disk may have left an empty file."""
+    """Return whether a stopped device has a journal; a full disk may have left an empty file."""
     with tempfile.TemporaryDirectory() as folder:
-        for one in journal.parent.glob(f"{journal.name}*"):  # with its log, and nothing is laid beside the real one
+        for one in journal.parent.glob(f"{journal.name}*"):  # no file is created beside the real one
             shutil.copyfile(one, Path(folder) / one.name)
         with closing(sqlite3.connect(Path(folder) / journal.name)) as copy:
             return copy.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
@@ -402,6 +392,6 @@ def device_folder(table: int, device: int) -> str:
 
 
 def crashes(venue: Venue) -> Iterator[str]:
-    """Name what has ended by itself, and how often."""
+    """Describe which processes exited by themselves, and how often."""
     counts = [("broker", venue.broker_crashes), *((part.name, part.crashes) for part in venue.parts.values())]
     return (f"{name} {count}" for name, count in counts if count)

@@ -1,4 +1,4 @@
-"""Who watches what is public, on the wire and on the desk's pages, and remembers when each play was shown."""
+"""Observers of public results, over MQTT and on the desk's pages, who note when each play was shown."""
 
 import json
 import ssl
@@ -21,21 +21,21 @@ from tests.patience import PATIENCE_S
 
 PAUSE_S: Final = 0.4
 WHOLE_VIEW_EVERY: Final = 8
-"""The view of the whole room is large; pages of single deals are asked for in between."""
+"""The view of the whole room is large, so pages of single deals are requested in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Something was public."""
+    """Something that was public."""
 
     at: int
     """Monotonic clock, ns."""
     where: str
     deal: int | None
     plays: tuple[Play, ...]
-    """Of which plays it told; of standings: nobody's in particular."""
+    """The plays it shows; None for standings."""
     counts: dict[str, int]
-    """Of standings: how many plays count, by player."""
+    """For standings: the number of plays that count, by player."""
 
 
 class Display:
@@ -50,11 +50,11 @@ class Display:
         self._link = Link(address, "chaos-display", public, self._hear)
 
     def start(self) -> None:
-        """Begin to listen, and go on whatever becomes of the broker."""
+        """Connect, and reconnect whenever the broker is lost."""
         self._link.start()
 
     def stop(self) -> None:
-        """End."""
+        """Disconnect."""
         self._link.stop()
 
     def _hear(self, heard: Incoming | LinkChanged) -> None:
@@ -72,10 +72,10 @@ class Display:
 
 
 class Pages:
-    """Somebody without an account who looks at the desk's public pages all the time."""
+    """A visitor without an account who requests the desk's public pages all the time."""
 
     def __init__(self, desk: Callable[[], str], deals: list[int], trust: ssl.SSLContext | None) -> None:
-        """`desk` gives its address, "" while there is none."""
+        """`desk` returns its address, "" if there is none."""
         self.shown: list[Shown] = []
         self._desk, self._deals, self._trust = desk, deals, trust
         self._seen = set[Play]()
@@ -83,11 +83,11 @@ class Pages:
         self._thread = threading.Thread(target=self._look, daemon=True, name="public pages")
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """End the thread."""
         self._stop.set()
         self._thread.join(PATIENCE_S)
 
@@ -121,7 +121,7 @@ class Pages:
         if path == "view.json":
             for play in said["plays"]:
                 key = play["table"], play["round"]
-                if key not in self._seen:  # only when it was first there can it have been too early
+                if key not in self._seen:  # only its first appearance can be too early
                     self._seen.add(key)
                     self.shown.append(Shown(at, path, play["deal"], (key,), {}))
             self.shown.append(_standings(at, path, said["standings"]))
@@ -136,7 +136,7 @@ def _standings(at: int, where: str, rows: list[dict[str, Any]]) -> Shown:
 
 
 def _plays_of_sheet(sheet: dict[str, Any]) -> Iterator[Play]:
-    """Return the plays that a deal's page tells of, wherever in it they stand."""
+    """Return the plays that a deal's page shows anywhere."""
     for group in sheet.get("groups", ()):
         for play in group["plays"]:
             yield play["table"], play["round"]

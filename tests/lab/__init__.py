@@ -1,1 +1,1 @@
-"""The laboratory: tables without hardware, as machines of their own with a real kernel, systemd and packages."""
+"""The laboratory: simulated tables, each on its own machine with a real kernel, systemd and packages."""

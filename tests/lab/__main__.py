@@ -20,10 +20,10 @@ THEMES: Final[dict[str, Callable[[LabTable, Report], None]]] = {
     "cables": cables.run,
     "disk": disk.run,
 }
-"""At one machine, in the order of the day: each goes on at the table where the one before has left it."""
+"""Themes at one machine, in order: each continues at the table as the previous one has left it."""
 
 ORDER: Final = ("card", "upgrade", "first_boot", *THEMES, "power")
-"""The first two need no kernel of their own, so that they run in containers."""
+"""Themes that need no kernel of their own, and so run in containers."""
 
 
 @click.command()
@@ -34,7 +34,7 @@ ORDER: Final = ("card", "upgrade", "first_boot", *THEMES, "power")
 @click.option("--tables", default=1, show_default=True, help="Play two rounds at so many tables instead, 2 GB each.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep disks, consoles and the event in this new folder.")
 def main(cuts: int, seed: int, until: str, only: str | None, tables: int, keep: Path | None) -> None:
-    """Install the packages of build/deb in a machine, and look what a table does there when things go wrong."""
+    """Install the packages of build/deb on a machine, and check what a table does when things go wrong."""
     begun = time.monotonic()
     asked = (only,) if only else ORDER[: ORDER.index(until) + 1]
     themes = asked if tables == 1 else ("first_boot",)
@@ -60,7 +60,7 @@ def main(cuts: int, seed: int, until: str, only: str | None, tables: int, keep: 
 
 
 def _at_machines(folder: Path, themes: Sequence[str], report: Report, *, tables: int, cuts: int, seed: int) -> None:
-    """Run the themes that need a kernel, at one machine or at as many as play."""
+    """Run the themes that need a kernel, on one machine or on several tables."""
     debian, made = image.base(), image.disk(image.newest_debs())
     click.echo(f"lab: {(made / 'megabytes').read_text().strip()} MB on the card")
     with LabHall(folder / "event", max(TABLE, tables)) as scorer:
@@ -73,7 +73,7 @@ def _at_machines(folder: Path, themes: Sequence[str], report: Report, *, tables:
 
 
 def _run(table: LabTable, report: Report, themes: Sequence[str], cuts: int, seed: int) -> None:
-    """Run some themes after the first boot, until one does not hold; the plug can be pulled all the same."""
+    """Run some themes after the first boot, until one fails; the power theme runs in any case."""
     click.echo("first_boot")
     first_boot.run(table, report)
     if report.broken:

@@ -1,4 +1,4 @@
-"""The camera and the button box are pulled out, and put in again."""
+"""Unplug the camera and the button box, and plug them in again."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ PLUG_CAMERA: Final = "sh /usr/lib/lab/hardware camera && systemctl start lab-cam
 CABLE: Final = "/sys/bus/usb/devices/1-1/authorized"
 UNPLUG_BOX: Final = f"echo 0 >{CABLE}; while [ -e /dev/ttyACM0 ]; do sleep 0.2; done"
 PLUG_BOX: Final = f"echo 1 >{CABLE}; while [ ! -e /dev/ttyACM0 ]; do sleep 0.2; done"
-"""A box with its cable out has power from elsewhere, and keeps what was pressed. (dummy_hcd cannot be plugged in again
-by its gadget's `soft_connect`: it answers no more.)"""
+"""The box keeps its power while its cable is unplugged, and stores presses. (dummy_hcd cannot be plugged in again by
+its gadget's `soft_connect`: after that it does not answer.)"""
 
 
 def run(table: LabTable, report: Report) -> None:
-    """At a table that restores, with its camera, and then starts a play, with its buttons."""
+    """Unplug the camera while the table restores a deal, then start a play, and unplug the box."""
     health = table.outside.wait_for_health
     with report.check("a camera that is pulled out is named on the desk"):
         table.go_on()

@@ -1,4 +1,4 @@
-"""A card as Raspberry Pi Imager writes it, started in a container: Debian's own systemd and cloud-init."""
+"""A card as Raspberry Pi Imager writes it, started in a container with Debian's own systemd and cloud-init."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from tests.lab.report import Report
 BOOT: Final = "boot/firmware"
 
 SEED: Final = "datasource_list: [NoCloud]\ndatasource:\n  NoCloud:\n    seedfrom: file:///boot/firmware\n"
-"""Where the cloud-init of Raspberry Pi OS looks."""
+"""The folder in which Raspberry Pi OS's cloud-init looks."""
 
 OPTIONS: Final[dict[Role, tuple[str, ...]]] = {
     "table": ("--hostname", "table-3", "--scorer", "scorer.local"),
@@ -28,9 +28,9 @@ OPTIONS: Final[dict[Role, tuple[str, ...]]] = {
 
 @contextmanager
 def new_card(folder: Path, architecture: str | None = None) -> Iterator[Path]:
-    """Yield the root of a machine that was never on, with its card's boot partition in place.
+    """Yield the root of a machine that was never started, with its card's boot partition in place.
 
-    `architecture`: of packages that are not this machine's own.
+    `architecture`: of additional packages for another architecture.
     """
     root = folder / "root"
     debian = ["mmdebstrap", "--mode=root", "--variant=minbase", "--include=cloud-init,systemd-sysv"]
@@ -50,7 +50,7 @@ def new_card(folder: Path, architecture: str | None = None) -> Iterator[Path]:
 
 
 def installed(root: Path) -> list[str]:
-    """Start a prepared card for the first time, and return what its console said until it starts again."""
+    """Start a prepared card for the first time; return the console's output up to its restart."""
     with started(root) as running:
         assert running.stdout
         said = list(takewhile(lambda line: "System Reboot" not in line, running.stdout))
@@ -59,7 +59,7 @@ def installed(root: Path) -> list[str]:
 
 
 def run(report: Report, debs: Path = DEBS) -> None:
-    """Prepare a card for a table and one for a scorer with the packages as built, and start each."""
+    """Prepare a card for a table and one for a scorer with the built packages, and start each."""
     for role, options in OPTIONS.items():
         with (
             report.check(f"a card that was prepared for a {role} installs itself at its first start"),

@@ -1,6 +1,6 @@
-"""A table in a container: the packages as built and their units under Debian's own systemd, in minutes.
+"""A table in a container: the built packages and their units under Debian's own systemd, ready within minutes.
 
-It has no kernel of its own, so that screen, buttons and camera are simulated.
+It has no kernel of its own, so screen, buttons and camera are simulated.
 """
 
 import os
@@ -20,7 +20,7 @@ AS_ROOT: Final = [] if os.geteuid() == 0 else ["sudo", "-n"]
 INSTALL: Final = "homologue install table --hostname table-3"
 CONFIG: Final = "/etc/homologue/table.toml"
 LOOPBACK: Final = "127.0.0.1"
-"""Where the scorer is: the container shares this machine's network."""
+"""The scorer's address: the container shares this machine's network."""
 
 SIMULATED: Final = (
     r's#^buttons = .*#buttons = "sim://buttons"#; s#^camera = .*#camera = "sim://tray"#; '
@@ -38,7 +38,7 @@ TTYVTDisallocate=no
 
 @contextmanager
 def started(root: Path, console: IO[str] | int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
-    """Start the machine whose files are in `root`; it is off when the block ends."""
+    """Start the machine with its files in `root`; it is off when the block ends."""
     command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", f"--directory={root}", "--boot"]
     modern = {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"}
     with subprocess.Popen(
@@ -52,7 +52,7 @@ def started(root: Path, console: IO[str] | int = subprocess.PIPE) -> Iterator[su
 
 
 class Container(Machine):
-    """A started container: what it is told to do is done from outside."""
+    """A running container, controlled from outside."""
 
     def __init__(self, running: subprocess.Popen[str], console: Path) -> None:
         self._running, self._console = running, console
@@ -71,19 +71,19 @@ class Container(Machine):
         return Answer(done.returncode, done.stdout.decode(errors="replace"))
 
     def wait_until_up(self) -> None:
-        """Wait until its units run, or have failed."""
+        """Wait until its units have started or failed."""
         up = "systemctl is-system-running | grep -qE 'running|degraded'"
         self.wait_for("the container to come up", lambda: self._init() and not self.run(up).status, COMES_UP_S)
 
     def failure(self, what: str) -> MachineError:
-        """Return what is raised, with the end of what its console said."""
+        """Return an error with the end of the console's output."""
         said = self._console.read_text(encoding="utf-8", errors="replace").splitlines()
         return MachineError("\n".join((what, "--- the console:", *said[-CONSOLE_TAIL:])))
 
     def _init(self) -> str:
-        """Return the process id of its systemd as this machine has it; nothing before it has begun.
+        """Return the process id of its systemd on this machine; None before it has started.
 
-        Raises MachineError where the container has ended.
+        Raises MachineError if the container has exited.
         """
         if self._running.poll() is not None:
             raise self.failure(f"the container ended ({self._running.returncode})")
@@ -98,7 +98,7 @@ class Container(Machine):
 
 
 def make_root(folder: Path) -> Path:
-    """Return the files of a machine that was never on, with the packages of a table installed as a person would."""
+    """Return the root of a machine that was never started, with a table's packages installed as a person would."""
     root, debs = folder / "root", newest_debs()
     install = f"apt-get install -qq -y --no-install-recommends {' '.join(f'/srv/{deb.name}' for deb in debs)}"
     hooks = (f"copy-in {' '.join(map(str, debs))} /srv", f'chroot "$1" {install}')
@@ -110,7 +110,7 @@ def make_root(folder: Path) -> Path:
 
 @contextmanager
 def contained_table(folder: Path, hall: LabHall, report: Report) -> Iterator[LabTable]:
-    """Yield a table of a hall that sees it at `LOOPBACK`: it is paired, and waits for its first deal."""
+    """Yield a table of an event whose scorer is at `LOOPBACK`: it is paired, and waits for its first deal."""
     root, said = make_root(folder), folder / "console.log"
     try:
         with said.open("w", encoding="utf-8") as console, started(root, console) as running:
@@ -128,7 +128,7 @@ def contained_table(folder: Path, hall: LabHall, report: Report) -> Iterator[Lab
 
 
 def _set_up(table: LabTable) -> None:
-    """Install it, twice, and let it take what is simulated."""
+    """Install the packages, twice, and configure simulated devices."""
     machine = table.machine
     machine.wait_until_up()
     machine.must(INSTALL)

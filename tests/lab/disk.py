@@ -1,4 +1,4 @@
-"""The card is full, and then takes no writes: no play ends, nothing is lost, and it is told."""
+"""The card becomes full, then read-only: no play ends, nothing is lost, and it is reported."""
 
 from tests.lab.report import Report
 from tests.lab.table import STATE, LabTable
@@ -6,11 +6,11 @@ from tests.lab.table import STATE, LabTable
 FILL = "fallocate -l $(($(stat -f -c '%a*%S' /var))) /var/full; cat /dev/zero >/var/fuller; df /var"
 ROOM = "rm -f /var/full /var/fuller"
 READ_ONLY = "echo u >/proc/sysrq-trigger; for try in $(seq 60); do touch /x || exit 0; sleep 1; done; exit 1"
-"""All at once and with files open for writing, as the kernel does it where a card fails."""
+"""Remount it read-only at once, even with files open for writing, as the kernel does when a card fails."""
 
 
 def run(table: LabTable, report: Report) -> None:
-    """At a table in the middle of a play."""
+    """Run at a table in the middle of a play."""
     with report.check("a full card is named on the desk, and a press counts all the same"):
         table.machine.must(FILL)
         table.declare("west")

@@ -1,4 +1,4 @@
-"""The table's program is killed and frozen, its kernel hangs, and the network goes: it comes back where it stood."""
+"""The table's program is killed and frozen, its kernel hangs, and the network fails: the table recovers its state."""
 
 from tests.lab.report import Report
 from tests.lab.table import UNIT, LabTable, TableRecord
@@ -7,7 +7,7 @@ BACK_S = 1800.0
 
 
 def run(table: LabTable, report: Report) -> None:
-    """At a table in the middle of a play."""
+    """Run at a table in the middle of a play."""
     with report.check("a play begins after the result was left"):
         table.go_on()
         table.begin(2)
@@ -33,7 +33,7 @@ def run(table: LabTable, report: Report) -> None:
 
 
 def _goes_on_after(table: LabTable, fault: str) -> None:
-    """Do what ends the program; the journal is as long as before or longer, and the desk shows the same state."""
+    """End the program in a given way; its journal must not become shorter, and the desk must show the same state."""
     before, pid, state = table.record(), table.main_pid(), table.outside.table()["state"]
     table.machine.must(fault)
     table.machine.wait_for("another process", lambda: table.main_pid() not in (0, pid), BACK_S)
@@ -42,7 +42,7 @@ def _goes_on_after(table: LabTable, fault: str) -> None:
 
 
 def _goes_on_after_hanging(table: LabTable) -> None:
-    """Let the whole machine hang; the journal is as long as before or longer, and the desk shows the same state."""
+    """Hang the whole machine; its journal must not become shorter, and the desk must show the same state."""
     before, state = table.record(), table.outside.table()["state"]
     table.machine.hang()
     table.set_clock()
@@ -57,7 +57,7 @@ def _nothing_is_lost(before: TableRecord, after: TableRecord) -> None:
 
 
 def _has(table: LabTable, event: str) -> bool:
-    """Whether something has happened since the last deal was called."""
+    """Whether this event has happened since the last deal was called."""
     kinds = [one["type"] for one in table.record().happened]
     called = len(kinds) - kinds[::-1].index("next_deal_called") if "next_deal_called" in kinds else 0
     return event in kinds[called:]

@@ -1,10 +1,10 @@
-"""From a card that was never in a table to a result at the scorer, and a restart."""
+"""From a new card to a result at the scorer, and a restart."""
 
 import os
 from typing import Final
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")  # whoever ends the laboratory ends it
+os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")  # handles signals that end the laboratory
 
 import numpy as np
 import pygame
@@ -20,10 +20,10 @@ from tests.lab.table import LabTable
 from vision.geometry import Picture
 
 LIKE: Final = 6.0
-"""Grey levels by which a screen may differ on average from the one that is expected."""
+"""Most that a screen may differ from the expected one, in grey levels on average."""
 
 STATUS: Final = 60
-"""Pixels at the foot, where clock and version stand."""
+"""Pixels at the bottom of the screen, with clock and version."""
 
 
 def drawn(view: ScreenView) -> Picture:
@@ -37,19 +37,19 @@ def drawn(view: ScreenView) -> Picture:
 
 
 def pairing_screen() -> Picture:
-    """Return the screen of a table that was never paired."""
+    """Return the screen of a table that is not paired."""
     return drawn(ScreenView(0, PairingView(new_pairing_form("")), StatusLine(unpaired=True)))
 
 
 def difference(seen: Picture, expected: Picture) -> float:
-    """Return how far two screens are apart, grey levels on average; the foot counts for nothing."""
+    """Return the mean difference of two screens in grey levels, without the bottom."""
     if seen.shape != expected.shape:
         return 255.0
     return float(np.abs(seen[:-STATUS].astype(int) - expected[:-STATUS].astype(int)).mean())
 
 
 def run(table: LabTable, report: Report) -> None:
-    """A machine is switched on for the first time."""
+    """Switch a machine on for the first time, and play a deal."""
     asking = pairing_screen()
     with report.check("a machine that was never on before comes up, and the table's program with it"):
         table.machine.wait_until_up()

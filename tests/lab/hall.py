@@ -1,4 +1,4 @@
-"""A hall of tables, each a machine of its own, at one scorer: all are paired, play two rounds, and the power goes."""
+"""A hall of tables, each on its own machine, with one scorer: they are paired, play two rounds, and lose power."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +16,11 @@ from tests.lab.table import HERE, LabTable, new_table
 from vision.geometry import Picture
 
 IN_THE_DARK: Final = 2
-"""Tables whose plug is pulled in the middle of a play."""
+"""Tables whose power is cut in the middle of a play."""
 
 
 def run(hall: LabHall, folder: Path, disk: Path, debian: Path, count: int, report: Report, seed: int) -> None:
-    """From cards that were never in a table to the results of two rounds at every table."""
+    """From new cards to the results of two rounds at every table."""
     chance, asking = random.Random(seed), pairing_screen()
     with ExitStack() as machines, ThreadPoolExecutor(count) as people:
 
@@ -48,7 +48,7 @@ def run(hall: LabHall, folder: Path, disk: Path, debian: Path, count: int, repor
 
 
 def _comes_up(table: LabTable, asking: Picture) -> None:
-    """Wait until a machine is up and its screen asks for the desk's address."""
+    """Wait until a machine has started and its screen asks for the desk's address."""
     table.machine.wait_until_up()
     table.set_clock()
     table.wait_for_kiosk()
@@ -56,7 +56,7 @@ def _comes_up(table: LabTable, asking: Picture) -> None:
 
 
 def _play(table: LabTable, number: int) -> None:
-    """Restore the deal of a round with the scanner, sit down, and play it."""
+    """Restore a round's deal with the scanner, sit down, and play it."""
     table.begin(number)
     _win(table, number)
 
@@ -68,7 +68,7 @@ def _begin_next(table: LabTable) -> None:
 
 
 def _pull_the_plug(table: LabTable) -> None:
-    """Cut a machine's power in the middle of a play, and let it come up again."""
+    """Cut a machine's power in the middle of a play, and start it again."""
     table.machine.cut()
     table.outside.wait_for("the table is away", lambda shown: shown["silent"] or shown["lifecycle"] == "lost")
     table.machine.start()
@@ -80,19 +80,19 @@ def _pull_the_plug(table: LabTable) -> None:
 
 
 def _win(table: LabTable, number: int) -> None:
-    """End a play as no other table ends it in this round."""
+    """End a play with a result that no other table has in this round."""
     winner, value = ending(table.outside.number, number)
     result = table.win(winner, SEATS[(SEATS.index(winner) + 1) % 4], value)
     assert (result["round"], result["seats"][winner]["hand_value"]) == (number, value), result
 
 
 def ending(table: int, number: int) -> tuple[Seat, int]:
-    """Return who wins a table's play of a round, and with which hand value: at each table and round another value."""
+    """Return the winner of a table's play of a round and the hand value, different for each table and round."""
     return SEATS[(table + number) % 4], 8 + 2 * table + number % 2
 
 
 def _each_once(tables: Sequence[LabTable]) -> None:
-    """Look for each table's results at the desk: one a round, with its own value."""
+    """Check each table's results at the desk: one per round, with its own value."""
     for table in tables:
         shown = [
             (one["round"], one["seats"][ending(table.outside.number, one["round"])[0]]["hand_value"])

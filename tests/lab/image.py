@@ -1,6 +1,6 @@
-"""The disk of the laboratory's machines: Debian, a kernel with simulated pins and cameras, and the packages as built.
+"""The disk of the laboratory's machines: Debian, a kernel with simulated pins and cameras, and the built packages.
 
-What takes minutes is kept under build/lab, by a hash of what went in. Needs root, for mmdebstrap and chroot.
+Slow steps are cached under build/lab, by a hash of their inputs. Needs root, for mmdebstrap and chroot.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ CACHE: Final = ROOT / "build" / "lab"
 DEBS: Final = ROOT / "build" / "deb"
 SUITE: Final = "trixie"
 RELEASE: Final = "deb13"
-"""How the names of packages for it end."""
+"""End of the names of packages for the image's Debian."""
 
 DISK: Final = "3G"
 MODULES: Final = ("gpio-sim-oot.ko", "v4l2loopback.ko")
 
 
 def digest_of(*parts: bytes) -> str:
-    """Return the key under which something is kept that was made of these parts."""
+    """Return the cache key for these inputs."""
     whole = hashlib.sha256()
     for part in parts:
         whole.update(len(part).to_bytes(8, "big") + part)
@@ -34,7 +34,7 @@ def digest_of(*parts: bytes) -> str:
 
 
 def kept(name: str, key: str, keep: Path = CACHE) -> tuple[Path, bool]:
-    """Return the folder of something kept, and whether it is there; older ones of that name are removed."""
+    """Return the folder of a cache entry, and whether it exists; older entries of that name are removed."""
     folder = keep / f"{name}-{key}"
     for older in keep.glob(f"{name}-*"):
         if older.is_dir() and older != folder:
@@ -43,7 +43,7 @@ def kept(name: str, key: str, keep: Path = CACHE) -> tuple[Path, bool]:
 
 
 def newest_debs(debs: Path = DEBS) -> list[Path]:
-    """Return the packages of a table that were built last for the machines' Debian. Raises FileNotFoundError."""
+    """Return the latest packages of a table for the machines' Debian. Raises FileNotFoundError."""
     tables = sorted(debs.glob(f"homologue-table_*+{RELEASE}_amd64.deb"), key=lambda one: one.stat().st_mtime)
     if not tables:
         raise FileNotFoundError(f"no package of a table for {RELEASE} in {debs}: run `make deb` first")
@@ -52,7 +52,7 @@ def newest_debs(debs: Path = DEBS) -> list[Path]:
 
 
 def base() -> Path:
-    """Return the folder with Debian (`root.tar`), its kernel and the simulated devices' modules; built where absent."""
+    """Return the folder with Debian (`root.tar`), its kernel and the simulated devices' modules, built if absent."""
     packages = (HERE / "packages.txt").read_bytes()
     folder, there = kept("base", digest_of(packages, (HERE / "build-base").read_bytes()))
     if not there:
@@ -62,7 +62,7 @@ def base() -> Path:
 
 
 def disk(debs: Iterable[Path]) -> Path:
-    """Return the folder with the disk of a machine in which the packages are installed; made where absent."""
+    """Return the folder with the disk of a machine with the packages installed, building it if absent."""
     debian, debs = base(), list(debs)
     inside = sorted((HERE / "inside").rglob("*"))
     contents = [file.read_bytes() for file in (*debs, *inside, HERE / "build-disk") if file.is_file()]
@@ -74,7 +74,7 @@ def disk(debs: Iterable[Path]) -> Path:
 
 
 def _made(folder: Path, command: list[str]) -> None:
-    """Run what makes a folder's contents in an empty one; it gets its name when it is whole."""
+    """Run the program that fills a folder in an empty one, and rename it once it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="being-made-") as made:
         log = folder.with_suffix(".log")

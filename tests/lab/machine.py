@@ -1,4 +1,4 @@
-"""One machine of the laboratory: qemu without KVM, its screen, keys, power, and a way to run commands in it."""
+"""One machine of the laboratory: qemu without KVM, its screen, keys and power, and a way to run commands in it."""
 
 import base64
 import json
@@ -20,43 +20,43 @@ from broker.mqtt.process import find_setpriv
 from vision.geometry import Picture
 
 COMES_UP_S: Final = 3600.0
-"""Two cores that others use as well, and an emulator."""
+"""Generous, for an emulator on two shared cores."""
 
 COMMAND_S: Final = 900.0
 LOOK_S: Final = 1.0
-"""Between two looks into a machine, which has no time to spare."""
+"""Seconds between two checks of a machine, so that they do not slow it down."""
 
 MEMORY_MB: Final = 1024
 PROCESSOR: Final = "max,avx2=off"
-"""Emulated AVX2 is wrong in qemu 7.2: numpy's argpartition dies of it, which it does on no processor."""
+"""qemu 7.2 emulates AVX2 wrongly: numpy's argpartition crashes, as on no real processor."""
 
 TIME: Final = ("-icount", "shift=1,sleep=on")
-"""An instruction takes two nanoseconds of the machine's time, however long the emulator takes: to those in it the
-machine is as fast as a small Pi, and no pause is the emulator's. While it has nothing to do, its time is this one's."""
+"""One instruction takes two nanoseconds of the machine's time, however slow the emulator is: seen from inside, the
+machine is as fast as a small Pi and never pauses. While it is idle, its time is real time."""
 
 CONSOLE_TAIL: Final = 60
 
 KEY_NAMES: Final = {".": "dot", "-": "minus", ":": "shift-semicolon", "enter": "ret", "back": "backspace"}
-"""What qemu calls the keys of an American keyboard."""
+"""qemu's names for the keys of an American keyboard."""
 
 
 class MachineError(AssertionError):
-    """A machine did not do what a check asked of it; the text ends with what its console said."""
+    """A machine failed a check; the message ends with the end of its console."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command wrote, and its exit status."""
+    """A command's exit status and output."""
 
     status: int
     output: str
 
 
 class JsonLines:
-    """JSON, one value a line, over a UNIX socket."""
+    """Exchanges JSON, one value per line, over a UNIX socket."""
 
     def __init__(self, path: Path, patience_s: float) -> None:
-        """Connect as soon as somebody listens there."""
+        """Connect as soon as a server listens there."""
         deadline = time.monotonic() + patience_s
         pause = threading.Event()
         while True:
@@ -78,7 +78,7 @@ class JsonLines:
         self._socket.sendall(json.dumps(value).encode() + b"\n")
 
     def receive(self, patience_s: float) -> dict[str, Any]:
-        """Return the next one. Raises TimeoutError, EOFError."""
+        """Return the next value. Raises TimeoutError, EOFError."""
         deadline = time.monotonic() + patience_s
         while b"\n" not in self._pending:
             self._socket.settimeout(max(0.01, deadline - time.monotonic()))
@@ -91,15 +91,15 @@ class JsonLines:
         return value
 
     def close(self) -> None:
-        """Close it; may be called twice."""
+        """Close the connection; may be called twice."""
         self._socket.close()
 
 
 class Monitor:
-    """What qemu lets do to a machine from outside (QMP)."""
+    """qemu's interface for controlling a machine from outside (QMP)."""
 
     def __init__(self, lines: JsonLines) -> None:
-        """Greet. Events that qemu tells meanwhile are passed over."""
+        """Connect, and skip events that qemu sends meanwhile."""
         self._lines = lines
         lines.receive(COMMAND_S)
         self.execute("qmp_capabilities")
@@ -113,35 +113,33 @@ class Monitor:
         return told["return"]
 
     def human(self, line: str) -> str:
-        """Execute a line of qemu's older monitor, for what the newer one has no command."""
+        """Execute a line of qemu's older monitor, for which the newer one has no command."""
         return str(self.execute("human-monitor-command", **{"command-line": line}))
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
         self._lines.close()
 
 
 class Machine:
-    """One machine, whose disk is a layer over an image: what it writes stays in its own folder.
+    """One machine. Its disk is a layer over an image, and all that it writes stays in its own folder.
 
-    `start` and `cut` may be called again and again; the disk goes on.
+    `start` and `cut` may be called repeatedly; the disk keeps its content.
     """
 
     def __init__(self, folder: Path, disk: Path, kernel: Path, initrd: Path) -> None:
-        """`folder`: for its disk and console. `disk`: the image below, which nothing writes."""
+        """`folder`: for its disk and console. `disk`: the image below, which is never written."""
         self.folder, self._kernel, self._initrd = folder, kernel, initrd
         folder.mkdir(parents=True, exist_ok=True)
         self._disk, self._console = folder / "disk.qcow2", folder / "console.log"
         if not self._disk.exists():
             layer = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk.resolve()), str(self._disk)]
             subprocess.run(layer, check=True)
-        self._sockets = Path(tempfile.mkdtemp(prefix="lab-"))  # a socket's path has 108 characters at most
+        self._sockets = Path(tempfile.mkdtemp(prefix="lab-"))  # a socket's path has at most 108 characters
         self._process: subprocess.Popen[bytes] | None = None
         self._monitor: Monitor | None = None
         self._agent: JsonLines | None = None
         self._asked = 0
-
-    # Power
 
     def start(self) -> None:
         """Switch it on."""
@@ -173,7 +171,7 @@ class Machine:
         self.run("true", limit_s=COMES_UP_S)
 
     def cut(self) -> None:
-        """Pull the plug; what had not reached the disk is gone. May be called twice."""
+        """Cut the power; what has not reached the disk is lost. May be called twice."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -186,11 +184,11 @@ class Machine:
             file.unlink()
 
     def restart(self) -> None:
-        """Let the machine restart by itself, as after `reboot`, and wait until it is up."""
+        """Let the machine restart by itself, as after `reboot`, and wait until it has started."""
         self._restarts_after("systemctl reboot --no-block")
 
     def hang(self) -> None:
-        """Let its kernel stand still for good, and wait until its watchdog has started it again."""
+        """Hang its kernel, and wait until its watchdog has restarted it."""
         self.must("test -c /dev/watchdog0 && sysctl -qw kernel.panic=0")
         self._restarts_after("(sleep 2; echo c >/proc/sysrq-trigger) >/dev/null 2>&1 &")
 
@@ -200,7 +198,7 @@ class Machine:
         self.wait_for("the machine to restart", lambda: self._boot_id() not in ("", before), COMES_UP_S)
 
     def _boot_id(self) -> str:
-        """Return what tells one boot from another; nothing while the machine restarts."""
+        """Return the boot's id; "" while the machine restarts."""
         try:
             return self.run("cat /proc/sys/kernel/random/boot_id", limit_s=20).output.strip()
         except MachineError:
@@ -208,19 +206,17 @@ class Machine:
 
     @property
     def monitor(self) -> Monitor:
-        """What can be done to it from outside. Raises MachineError."""
+        """Interface for controlling it from outside. Raises MachineError."""
         if self._monitor is None:
             raise self.failure("the machine is switched off")
         return self._monitor
 
-    # Commands
-
     def run(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> Answer:
-        """Run a command in it, as root. Raises MachineError where no answer comes."""
+        """Run a command in it, as root. Raises MachineError if no answer comes."""
         return self._ask({"command": command, "input": base64.b64encode(given).decode()}, limit_s)
 
     def journal(self, folder: str) -> dict[str, Any]:
-        """Return what the journal of the table in it holds. Raises MachineError."""
+        """Return the content of the table's journal in it. Raises MachineError."""
         answer = self._ask({"journal": folder}, COMMAND_S)
         if answer.status:
             raise self.failure(f"its journal cannot be read: {answer.output}")
@@ -234,26 +230,24 @@ class Machine:
         agent.send({"id": self._asked, **asked})
         try:
             while (told := agent.receive(limit_s))["id"] != self._asked:
-                pass  # the answer to a command that nobody waited for any more
+                pass  # the answer to an earlier command that timed out
         except (TimeoutError, EOFError, OSError):
             raise self.failure(f"no answer within {limit_s:.0f} s: {asked}") from None
         return Answer(told["status"], base64.b64decode(told["output"]).decode(errors="replace"))
 
     def must(self, command: str, given: bytes = b"", limit_s: float = COMMAND_S) -> str:
-        """Run a command that has to succeed; return what it wrote, without the last line's end."""
+        """Run a command that must succeed; return its output without the final newline."""
         answer = self.run(command, given, limit_s)
         if answer.status:
             raise self.failure(f"exit status {answer.status}: {command}\n{answer.output}")
         return answer.output.rstrip("\n")
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a file in it, whole or not at all."""
+        """Write a file in it atomically."""
         self.must(f"mkdir -p $(dirname {path}) && cat > {path}.new && mv {path}.new {path}", content)
 
-    # Screen and keys
-
     def screen(self) -> Picture:
-        """Return what its screen shows, as BGR."""
+        """Return its screen, BGR."""
         file = self.folder / "screen.png"
         self.monitor.execute("screendump", filename=str(file), format="png")
         picture = cv2.imread(str(file))
@@ -266,12 +260,10 @@ class Machine:
         for key in keys:
             chord = [{"type": "qcode", "data": one} for one in KEY_NAMES.get(key, key).split("-")]
             self.monitor.execute("send-key", keys=chord, **{"hold-time": 120})
-            threading.Event().wait(0.4)  # a person's pace: the kiosk counts no key of the first moment of a screen
-
-    # What goes wrong
+            threading.Event().wait(0.4)  # at a person's pace: the kiosk ignores keys just after a screen has changed
 
     def wait_for(self, what: str, holds: Any, limit_s: float = COMMAND_S) -> None:  # noqa: ANN401 - anything that can be asked
-        """Wait until something holds. Raises MachineError, with its name."""
+        """Wait until a condition holds. Raises MachineError with its name."""
         deadline, pause = time.monotonic() + limit_s, threading.Event()
         while not holds():
             if time.monotonic() > deadline:
@@ -279,7 +271,7 @@ class Machine:
             pause.wait(LOOK_S)
 
     def failure(self, what: str) -> MachineError:
-        """Return what is raised, with the end of what the console said."""
+        """Return an error with the end of the console's output."""
         said = self._console.read_text(encoding="utf-8", errors="replace") if self._console.exists() else ""
         log = self.folder / "qemu.log"
         qemu = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -287,7 +279,7 @@ class Machine:
         return MachineError(f"{what}\n--- the console of {self.folder.name}:\n{tail}\n--- qemu:\n{qemu[-1000:]}")
 
     def close(self) -> None:
-        """Switch it off and forget its sockets; may be called twice."""
+        """Switch it off and close its sockets; may be called twice."""
         self.cut()
         shutil.rmtree(self._sockets, ignore_errors=True)
 
@@ -299,5 +291,5 @@ class Machine:
 
 
 def is_picture(picture: Picture) -> bool:
-    """Whether a screen shows something: a black one, and one of a single colour, do not."""
+    """Whether a screen shows a picture, rather than black or a single colour."""
     return bool(picture.max() > 64 and len(np.unique(picture.reshape(-1, 3), axis=0)) > 8)

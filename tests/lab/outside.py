@@ -1,4 +1,4 @@
-"""What is outside of the laboratory's machines: a real scorer with its broker and desk, and the people at tables."""
+"""The world outside the laboratory's machines: a real scorer with its broker and desk, and the staff."""
 
 import re
 import threading
@@ -27,20 +27,20 @@ from vision.sim.table import SimulatedTable, SimulatedTile
 TABLE: Final = 3
 ROUNDS: Final = 4
 SEEN_FROM_INSIDE: Final = "10.0.2.2"
-"""Where a machine finds what listens on this one's loopback."""
+"""Address under which a machine reaches this machine's loopback."""
 
 HEAD: Final = "head"
 PASSWORD: Final = "tiles of the east wall 34"
 CAMERA: Final = "sim://tray?width=1024&height=576&noise=0&blur=0&tilt=0"
 TRUSTING: Final = 'mount --bind "$0" "$1" && shift && exec "$@"'
-"""The scorer's program sees other release keys than are in the checkout: those of this run."""
+"""Makes the scorer's program trust this run's release keys instead of those in the checkout."""
 
 START_S: Final = 900.0
 SOON_S: Final = 1800.0
 
 
 def make_lab_event(folder: Path, tables: int) -> None:
-    """Write the folder of an event in which each table plays each round another deal, with the same four people."""
+    """Write an event's folder in which each table plays another deal each round, with the same four players."""
     deals = max(tables, ROUNDS)
     plays = tuple(
         BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
@@ -56,10 +56,10 @@ def make_lab_event(folder: Path, tables: int) -> None:
 
 
 class LabHall:
-    """A scorer of an event in which nobody has played yet, and an arbiter at its desk."""
+    """A scorer of an event in which nothing has been played yet, and an arbiter at its desk."""
 
     def __init__(self, folder: Path, tables: int = TABLE, seen: str = SEEN_FROM_INSIDE) -> None:
-        """`folder`: for the event; `seen`: where its tables find this machine's loopback."""
+        """`folder`: for the event; `seen`: the address under which its tables reach this machine's loopback."""
         self.folder = folder
         self._seen = seen
         self.lines: list[str] = []
@@ -108,11 +108,11 @@ class LabHall:
 
     @property
     def desk_address(self) -> str:
-        """What is typed at a table."""
+        """The desk's address, as it is typed at a table."""
         return f"{self._seen}:{self._desk_port}"
 
     def pairing_code(self, table: int) -> str:
-        """Open a code for a table, as the arbiter does."""
+        """Open a pairing code for a table, as the arbiter does."""
         token = self.client.get("/pairing?new=1").text.partition('name="form" value="')[2].partition('"')[0]
         form = {"form": token, f"table-{table}": "on", "again": "on"}
         page = self.client.post("/pairing", data=form, follow_redirects=True).text
@@ -122,7 +122,7 @@ class LabHall:
         return code
 
     def view(self) -> dict[str, Any]:
-        """Return what the desk shows."""
+        """Return the desk's view."""
         answer = self.client.get("/view.json", headers={"Accept": "application/json"})
         view: dict[str, Any] = answer.json()
         return view
@@ -142,18 +142,18 @@ class LabHall:
 
 
 class Outside:
-    """What is outside of one machine: its table as the desk shows it, and the trays that are brought to it."""
+    """The outside of one machine: its table as the desk shows it, and the trays that are brought to it."""
 
     def __init__(self, hall: LabHall, number: int = TABLE) -> None:
         self.hall, self.number = hall, number
         self._plays = open_event(hall.folder).plays_of(number)
 
     def table(self) -> dict[str, Any]:
-        """Return what the desk shows of the machine's table."""
+        """Return the machine's table in the desk's view."""
         return next(one for one in self.hall.view()["tables"] if one["table"] == self.number)
 
     def results(self) -> list[dict[str, Any]]:
-        """Return the table's results as the desk has them, oldest first."""
+        """Return the table's results in the desk's view, oldest first."""
         return [one for one in reversed(self.hall.view()["plays"]) if one["table"] == self.number]
 
     def play(self, number: int) -> PlannedPlay:
@@ -161,7 +161,7 @@ class Outside:
         return next(one for one in self._plays if one.round == number)
 
     def tray(self, number: int, seat: Seat) -> bytes:
-        """Return what a camera sees of a tray that is laid as the plan of a round has it, as JPEG."""
+        """Return a camera's picture of a tray that is laid as a round's plan says, as JPEG."""
         play, world = self.play(number), SimulatedTable()
         world.lay([[SimulatedTile(play.set, serial) for serial in row] for row in play.order[seat]])
         with closing(SimulatedCamera(CAMERA, world=world)) as camera:
@@ -170,7 +170,7 @@ class Outside:
         return jpeg.tobytes()
 
     def wait_for(self, what: str, holds: Callable[[dict[str, Any]], bool], limit_s: float = SOON_S) -> dict[str, Any]:
-        """Wait until the desk shows the table in some way; return it."""
+        """Wait until a condition on the desk's view of the table holds; return the table."""
         deadline, pause = time.monotonic() + limit_s, threading.Event()
         while not holds(shown := self.table()):
             if time.monotonic() > deadline:
@@ -179,5 +179,5 @@ class Outside:
         return shown
 
     def wait_for_health(self, part: str, *, well: bool) -> None:
-        """Wait until the desk says that something is wrong with a part of the table, or nothing any more."""
+        """Wait until the desk reports a problem with a part of the table, or none any more."""
         self.wait_for(f"{part} {'well' if well else 'wrong'}", lambda shown: (part not in shown["health"]) is well)

@@ -1,4 +1,4 @@
-"""The plug is pulled at random moments, many times: what was on the disk is there, what was safe is at the scorer."""
+"""The power is cut at random times, often: what was on the disk remains, and confirmed facts are at the scorer."""
 
 import random
 import sqlite3
@@ -13,11 +13,11 @@ from tests.lab.report import Report
 from tests.lab.table import HERE, LabTable
 
 LONGEST_S = 25.0
-"""Between people's beginning to do something and the plug being pulled."""
+"""Range of the time between a player's action and the power cut."""
 
 
 def run(table: LabTable, report: Report, cuts: int, seed: int) -> None:
-    """At a table, whatever it does; its people go on meanwhile."""
+    """Run at a table in any state, while its players go on."""
     chance = random.Random(seed)
     for number in range(1, cuts + 1):
         with report.check(f"power cut {number} of {cuts}: it comes back, with all that was on the disk"):
@@ -31,18 +31,18 @@ def run(table: LabTable, report: Report, cuts: int, seed: int) -> None:
 
 
 def _stored(store: Path) -> list[tuple[int, str]]:
-    """Return number and id of each of the table's facts at the scorer, as they came."""
+    """Return number and id of each of the table's facts at the scorer, in order of arrival."""
     with closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True)) as journal:
         told = "SELECT seq, id FROM journal WHERE table_no = ? AND repairs IS NULL ORDER BY height"
         return journal.execute(told, (TABLE,)).fetchall()
 
 
 def _cut_once(table: LabTable, chance: random.Random) -> None:
-    """Let people do what comes next, pull the plug in the middle of it, and look at what comes back."""
+    """Let the players act, cut the power meanwhile, and check what comes back."""
     before = table.record()
     falling = threading.Timer(chance.uniform(0, LONGEST_S), table.machine.cut)
     falling.start()
-    with suppress(MachineError, OSError, EOFError):  # the plug was pulled before they were done
+    with suppress(MachineError, OSError, EOFError):  # the power was cut before they had finished
         table.act()
     falling.join()
     table.machine.start()

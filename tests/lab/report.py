@@ -1,4 +1,4 @@
-"""The checks of the laboratory: each has a name, holds or does not, and the last line counts them."""
+"""The laboratory's checks: each has a name and holds or fails, and the last line counts them."""
 
 import time
 import traceback
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Report:
-    """What was checked so far. `say` writes a line for people."""
+    """The results so far. `say` prints a line."""
 
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
@@ -18,11 +18,11 @@ class Report:
 
     @contextmanager
     def check(self, name: str) -> Iterator[None]:
-        """Do one check in the block: it holds where the block comes to its end. What it raises goes no further."""
+        """Run one check in the block: it holds if the block ends normally. Errors are recorded, not raised."""
         begun = self.clock()
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still worth their time
+        except Exception as error:  # noqa: BLE001 - the other checks are useful whatever the error is
             self.broken.append(name)
             self.say(f"  BROKEN  {name} ({self.clock() - begun:.0f} s)\n{_said(error)}")
         else:
@@ -31,10 +31,10 @@ class Report:
 
     @property
     def last_line(self) -> str:
-        """Return how many checks there were, and how many held."""
+        """Return the number of checks, and of those that held."""
         return f"lab: {self.held + len(self.broken)} checks, {self.held} held"
 
 
 def _said(error: Exception) -> str:
-    """Return what an error says, or the line that raised it where it says nothing."""
+    """Return an error's message, or the line that raised it if there is none."""
     return str(error) or "".join(traceback.format_exception(error)[-2:]).rstrip()

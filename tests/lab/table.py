@@ -1,4 +1,4 @@
-"""A table in the laboratory: a machine with the package of tables, and the people who play there."""
+"""A table in the laboratory: a machine with a table's package, and the people who play there."""
 
 import time
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ UNIT: Final = "homologue-kiosk@table.service"
 STATE: Final = "/var/lib/homologue-kiosk"
 PINS: Final[dict[Seat, int]] = {"east": 5, "south": 6, "west": 13, "north": 19}
 HERE: Final = ("ready", "alert")
-"""Lifecycles of a table that is there; `alert` while something is wrong with its devices."""
+"""Lifecycles of a connected table; `alert` if something is wrong with its devices."""
 
 HELD_S: Final = 0.3
 LOOKED_S: Final = 2
-"""Of the machine's time, as are all pauses in its commands."""
+"""Seconds of the machine's time, as are all pauses in its commands."""
 
 PLAYED_S: Final = 5
-"""A hu in the first four seconds of a play is asked about."""
+"""Seconds: the table asks for confirmation of a hu in the first four seconds of a play."""
 
 READING_S: Final = 1800.0
-"""One tray, in an emulator."""
+"""Seconds to restore one tray, in an emulator."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """What a table's journal holds: events in order, and what each fact became."""
+    """The content of a table's journal: events in order, and the state of each fact."""
 
     happened: list[dict[str, Any]]
     outbox: list[tuple[int, str, str]]
@@ -41,47 +41,43 @@ class TableRecord:
 
 
 class LabTable:
-    """One table: what people do to it, and what can be seen of it inside and outside."""
+    """One table: the people's actions, and what can be observed inside and outside."""
 
     def __init__(self, machine: Machine, outside: Outside) -> None:
         self.machine, self.outside = machine, outside
         self._boxed = False
-        """Whether the buttons are those of a box, and not on pins."""
-
-    # Inside
+        """Whether the buttons are those of a box, rather than on pins."""
 
     def wait_for_kiosk(self) -> None:
-        """Wait until the table's program runs, and shows something."""
+        """Wait until the table's program runs and shows a picture."""
         self.machine.wait_for("the kiosk to run", lambda: self.main_pid() > 0, COMES_UP_S)
 
     def main_pid(self) -> int:
-        """Return the process id of the table's supervisor; 0 while it is not up."""
+        """Return the process id of the table's supervisor; 0 if it does not run."""
         shown = self.machine.must(f"systemctl show {UNIT} -p MainPID -p ActiveState --value")
         return int(shown.split()[0]) if "\nactive" in f"\n{shown}" else 0
 
     def commands(self) -> str:
-        """Return the command lines of all that the table's unit runs: the supervisor, the program, its helpers."""
+        """Return the command lines of the unit's processes: the supervisor, the program, its helpers."""
         processes = f"/sys/fs/cgroup$(systemctl show {UNIT} -p ControlGroup --value)/cgroup.procs"
         return self.machine.must(f"for pid in $(cat {processes}); do tr '\\0' ' ' </proc/$pid/cmdline; echo; done")
 
     def starts(self) -> int:
-        """Return how often systemd has started it again since the machine came up."""
+        """Return how often systemd has restarted the program since the boot."""
         return int(self.machine.must(f"systemctl show {UNIT} -p NRestarts --value"))
 
     def log(self) -> str:
-        """Return what the table's program has said in this boot."""
+        """Return the program's log since the boot."""
         return self.machine.must(f"journalctl -b -o cat --no-pager -u {UNIT}")
 
     def record(self) -> TableRecord:
-        """Return the table's journal as it is on the disk."""
+        """Return the table's journal on the disk."""
         told = self.machine.journal(STATE)
         return TableRecord(told["happened"], [(seq, id_, state) for seq, id_, state in told["outbox"]])
 
     def set_clock(self) -> None:
-        """Set the machine's clock by this one's: there is no time server where it is."""
+        """Set the machine's clock from this one's, as it has no time server."""
         self.machine.must(f"date -s @{time.time():.0f}")
-
-    # People
 
     def pair(self) -> None:
         """Pair the device at its screen, by typing the desk's address and code."""
@@ -90,7 +86,7 @@ class LabTable:
         self.outside.wait_for("the table has come", lambda shown: shown["lifecycle"] in HERE)
 
     def press(self, *seats: Seat) -> None:
-        """Press buttons, one after the other, once people have looked at the screen: what comes sooner counts not."""
+        """Press buttons in order, after the screen has been unchanged for long enough; earlier presses do not count."""
         self.machine.must(f"sleep {LOOKED_S}")
         for seat in seats:
             pin = f"/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio{PINS[seat]}/pull"
@@ -100,19 +96,19 @@ class LabTable:
             self.machine.must(f"{down}; sleep {HELD_S}; {up}; sleep 0.2")
 
     def declare(self, seat: Seat) -> None:
-        """Press for hu in a play that has been on for a while."""
+        """Declare hu in a play that has lasted long enough."""
         self.machine.must(f"sleep {PLAYED_S}")
         self.press(seat)
 
     def use_box(self) -> None:
-        """Plug a button box in, and let the table take its buttons instead of those on pins."""
+        """Plug in a button box, and let the table use it instead of the pins."""
         self.machine.must("systemctl start lab-box")
         self.machine.wait_for("the box", lambda: self.machine.run("test -p /run/lab-box").status == 0)
         self._take_buttons("box:/dev/ttyACM0")
         self._boxed = True
 
     def use_pins(self) -> None:
-        """Take the buttons on pins again."""
+        """Use the buttons on pins again."""
         self._take_buttons("gpio:" + ",".join(f"{seat}={pin}" for seat, pin in PINS.items()))
         self._boxed = False
 
@@ -121,31 +117,31 @@ class LabTable:
         self.restart_program()
 
     def restart_program(self) -> None:
-        """Let the table's program end and start again."""
+        """Restart the table's program."""
         pid = self.main_pid()
         self.machine.must(f"systemctl restart {UNIT}", limit_s=COMES_UP_S)
         self.machine.wait_for("the kiosk to run", lambda: self.main_pid() not in (0, pid), COMES_UP_S)
 
     def read_tray(self, number: int, seat: Seat) -> None:
-        """Put a tray under the camera, laid as the play of a round has it, and wait until it has its tick."""
+        """Lay a tray under the camera as planned, and wait until it is marked as right."""
         self.machine.put("/var/lib/lab/tray.jpg", self.outside.tray(number, seat))
         self.machine.wait_for(f"the tray of {seat} to be read", lambda: self._restored(seat), READING_S)
 
     def scan_tray(self, number: int, seat: Seat) -> None:
-        """Scan the tiles of a tray in their order; they are labelled."""
+        """Scan the tiles of a tray in order, by their labels."""
         play = self.outside.play(number)
         codes = "".join(f"{payload_text(Payload(play.set, one))}\r\n" for row in play.order[seat] for one in row)
         self.machine.must("stty -F /dev/ttyGS1 raw -echo; cat >/dev/ttyGS1", codes.encode())
 
     def restore(self, number: int) -> None:
-        """Scan all trays of a round's play that are not restored; each waits until the one before has its tick."""
+        """Scan all unfinished trays of a round's play; each begins when the one before is marked as right."""
         for seat in SEATS:
             if not self._restored(seat):
                 self.scan_tray(number, seat)
                 self.machine.wait_for(f"the tray of {seat}", lambda seat=seat: self._restored(seat))
 
     def act(self) -> None:
-        """Do what people do next, whatever the table asks for; they do not wait for what comes of it."""
+        """Do what the table asks players to do next, without waiting for the result."""
         match self.outside.table()["state"]:
             case "restoring":
                 for seat in SEATS:
@@ -167,13 +163,13 @@ class LabTable:
         )
 
     def answer(self, asked: str, then: str) -> None:
-        """Press all four buttons for what is asked, until the table goes on."""
+        """Press all four buttons as requested, until the table proceeds."""
         self.in_state(asked)
         self.press(*SEATS)
         self.outside.wait_for(then, lambda shown: shown["state"] == then)
 
     def in_state(self, state: str, limit_s: float = SOON_S) -> None:
-        """Wait until the desk shows the table there, in a state, with nothing unsent."""
+        """Wait until the desk shows the table connected, in a given state, with nothing unsent."""
 
         def is_so(shown: dict[str, Any]) -> bool:
             return shown["lifecycle"] in HERE and shown["state"] == state and not shown["unsent"]
@@ -181,7 +177,7 @@ class LabTable:
         self.outside.wait_for(state, is_so, limit_s)
 
     def begin(self, number: int) -> None:
-        """Restore a round's deal, sit down and confirm: the play is on."""
+        """Restore a round's deal, sit down and confirm, so that the play is on."""
         self.set_up(number)
         self.answer("confirming", "playing")
 
@@ -194,7 +190,7 @@ class LabTable:
             self.answer("seating", "confirming")
 
     def win(self, winner: Seat, discarder: Seat, hand_value: int) -> dict[str, Any]:
-        """Declare, enter what it is worth and accept; return the result as the desk has it."""
+        """Declare a win, enter its value and accept; return the result as the desk has it."""
         before = len(self.outside.results())
         self.declare(winner)
         self.in_state("declared")

@@ -1,6 +1,6 @@
-"""A card that was prepared is started for the first time: Debian's own systemd and cloud-init, in a container.
+"""The first start of a prepared card, with Debian's own systemd and cloud-init, in a container.
 
-The packages are stand-ins that write down how they were called; the laboratory (`make lab`) installs the real ones.
+The packages are stand-ins that record how they were called; the laboratory (`make lab`) installs the real ones.
 """
 
 import shutil
@@ -21,7 +21,7 @@ WRITES_DOWN: Final = '#!/bin/sh\necho "$@" >>/var/asked\n'
 
 
 def stand_in(folder: Path, name: str, **files: str) -> None:
-    """Build a package of that name which has these scripts; `postinst` is the package's own."""
+    """Build a package of that name with these maintainer scripts; `postinst` is its own."""
     inside = folder / name
     (inside / "DEBIAN").mkdir(parents=True)
     control = f"Package: {name}\nVersion: 1.0\nArchitecture: arm64\nMaintainer: none\nDescription: a stand-in\n"
@@ -38,12 +38,12 @@ def stand_in(folder: Path, name: str, **files: str) -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Path]:
-    """Return the root of a machine that was never on, whose packages are for a Pi."""
+    """Return the root of a machine that was never started, with packages for a Pi."""
     with new_card(tmp_path, ARCHITECTURE) as root:
         yield root
 
 
-def test_a_card_installs_its_packages_and_tries_again_where_the_first_try_fails(machine: Path, tmp_path: Path) -> None:
+def test_a_card_installs_its_packages_and_retries_after_a_failure(machine: Path, tmp_path: Path) -> None:
     stand_in(tmp_path, "homologue-common", homologue=WRITES_DOWN)
     stand_in(tmp_path, "homologue-table", postinst=FAILS_ONCE)
     prepare_card(machine / BOOT, "table", tmp_path, OPTIONS["table"])

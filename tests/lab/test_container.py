@@ -1,4 +1,4 @@
-"""A container of the laboratory: what it is told, where it runs, and what is said of one that ends."""
+"""A laboratory container: its commands, its environment, and the error if it exits."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from tests.lab.machine import CONSOLE_TAIL, Answer, MachineError
 from tests.supply.parts import ROOT
 
 NAMESPACES: Final = ("unshare", "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--fork", "--mount-proc")
-"""What systemd-nspawn gives a machine of its own, but for its files."""
+"""What systemd-nspawn isolates, except for the files."""
 
 
-def test_a_table_as_it_is_installed_becomes_one_without_a_screen_and_hardware() -> None:
+def test_an_installed_table_runs_without_screen_and_hardware() -> None:
     shipped = (ROOT / "systemd" / "table.toml").read_text(encoding="utf-8")
     made = subprocess.run(["sed", SIMULATED], input=shipped, capture_output=True, text=True, check=True).stdout
     changed = {line.partition(" = ")[0]: line for line in set(made.splitlines()) - set(shipped.splitlines())}
@@ -24,7 +24,7 @@ def test_a_table_as_it_is_installed_becomes_one_without_a_screen_and_hardware() 
     assert gone == {"buttons", "camera", "driver", "fullscreen", "backlight"}
 
 
-def test_a_container_that_ends_is_told_at_once_with_the_end_of_its_console(tmp_path: Path) -> None:
+def test_a_container_that_exits_is_reported_with_its_console(tmp_path: Path) -> None:
     console = tmp_path / "console.log"
     lines = f"seq {CONSOLE_TAIL + 5}; echo no such root; exit 7"
     with (
@@ -40,7 +40,7 @@ def test_a_container_that_ends_is_told_at_once_with_the_end_of_its_console(tmp_p
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
     """A process that is the first of its own namespaces, as a container's systemd is."""
-    begins = "hostname inside; echo begun; exec cat"  # which ends when nobody can write to it any more
+    begins = "hostname inside; echo begun; exec cat"  # exits when its standard input is closed
     command = [*AS_ROOT, *NAMESPACES, "sh", "-c", begins]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdin is not None
@@ -51,14 +51,14 @@ def container(tmp_path: Path) -> Iterator[Container]:
 
 
 @pytest.mark.slow
-def test_a_command_runs_inside_as_root_with_what_it_is_given_and_nothing_of_ours(container: Container) -> None:
+def test_commands_run_as_root_with_only_the_given_environment(container: Container) -> None:
     assert container.run("hostname; id -u; cat; exit 3", b"given") == Answer(3, "inside\n0\ngiven")
     assert container.run("echo $VIRTUAL_ENV; cat /proc/1/comm").output == "\ncat\n"
     assert container.run("echo out; echo wrong >&2") == Answer(0, "out\nwrong\n")
 
 
 @pytest.mark.slow
-def test_what_must_succeed_is_told_when_it_does_not(container: Container, tmp_path: Path) -> None:
+def test_a_failing_command_raises_an_error(container: Container, tmp_path: Path) -> None:
     (tmp_path / "console.log").write_text("its console")
     with pytest.raises(MachineError, match=r"(?s)no such thing.*its console"):
         container.must("echo no such thing; false")

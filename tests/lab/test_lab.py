@@ -1,4 +1,4 @@
-"""The parts of the laboratory that need no machine: its key, its agent, its keyboard, and how it counts."""
+"""Those parts of the laboratory that need no machine: cache keys, agent, keyboard, and the count of checks."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ SOON_S = 60.0
 
 
 class Listener:
-    """What listens at a UNIX socket, and answers each line by a function."""
+    """A server at a UNIX socket that answers each line with a function."""
 
     def __init__(self, path: Path, greeting: bytes, answers: Iterator[bytes]) -> None:
         self.asked: list[dict[str, object]] = []
@@ -52,7 +52,7 @@ class Listener:
         self._thread.join(SOON_S)
 
 
-def test_what_is_kept_is_made_anew_when_any_part_changes_and_the_older_one_goes(tmp_path: Path) -> None:
+def test_a_changed_input_replaces_the_cache_entry(tmp_path: Path) -> None:
     assert image.digest_of(b"ab", b"c") != image.digest_of(b"a", b"bc")
     first, there = image.kept("disk", "1", tmp_path)
     assert not there
@@ -63,7 +63,7 @@ def test_what_is_kept_is_made_anew_when_any_part_changes_and_the_older_one_goes(
     assert (first.exists(), other.exists()) == (False, True)
 
 
-def test_the_packages_of_a_table_are_those_built_last_for_the_machines_debian_and_both_of_one_version(
+def test_a_tables_packages_are_the_latest_for_the_machines_debian_with_one_version(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(FileNotFoundError):
@@ -74,13 +74,13 @@ def test_the_packages_of_a_table_are_those_built_last_for_the_machines_debian_an
     assert [one.name for one in image.newest_debs(tmp_path)] == ours
 
 
-def test_the_agent_gives_exit_status_output_and_what_it_was_given() -> None:
+def test_the_agent_returns_exit_status_and_output_and_passes_input() -> None:
     asked = {"id": 7, "command": "cat; echo err >&2; exit 3", "input": base64.b64encode(b"in\n").decode()}
     told = json.loads(agent.answer(json.dumps(asked).encode()))
     assert (told["id"], told["status"], base64.b64decode(told["output"])) == (7, 3, b"in\nerr\n")
 
 
-def test_the_box_tells_over_its_cable_what_fingers_do(tmp_path: Path) -> None:
+def test_the_box_reports_presses_over_its_cable(tmp_path: Path) -> None:
     table, box = os.openpty()
     pipe = tmp_path / "fingers"
     command = [sys.executable, "-m", "tests.lab.inside.box", os.ttyname(box), str(pipe)]
@@ -97,7 +97,7 @@ def test_the_box_tells_over_its_cable_what_fingers_do(tmp_path: Path) -> None:
     os.close(box)
 
 
-def test_the_monitor_passes_over_events_and_names_what_was_refused(tmp_path: Path) -> None:
+def test_the_monitor_skips_events_and_reports_refused_commands(tmp_path: Path) -> None:
     event, done = b'{"event": "RESET"}\n', b'{"return": {}}\n'
     refused = b'{"error": {"class": "GenericError", "desc": "no such device"}}\n'
     listener = Listener(tmp_path / "qmp", b'{"QMP": {}}\n', iter((done, event + done, refused)))
@@ -110,12 +110,12 @@ def test_the_monitor_passes_over_events_and_names_what_was_refused(tmp_path: Pat
     assert listener.asked[1] == {"execute": "set_link", "arguments": {"name": "net0", "up": False}}
 
 
-def test_a_black_screen_and_one_of_a_single_colour_are_no_pictures() -> None:
+def test_black_and_single_coloured_screens_are_not_pictures() -> None:
     assert not is_picture(np.zeros((480, 800, 3), np.uint8))
     assert not is_picture(np.full((480, 800, 3), 200, np.uint8))
 
 
-def test_the_expected_screen_is_known_from_another() -> None:
+def test_the_expected_screen_differs_from_another() -> None:
     def asking(form: PairingForm) -> ScreenView:
         return ScreenView(0, PairingView(form), StatusLine(unpaired=True))
 
@@ -131,7 +131,7 @@ def fail(why: str) -> None:
     raise MachineError(why)
 
 
-def test_the_last_line_counts_what_was_checked_and_what_held() -> None:
+def test_the_last_line_counts_checks_and_those_that_held() -> None:
     said: list[str] = []
     report = Report(said.append, clock=lambda: 0.0)
     with report.check("one"):
@@ -148,7 +148,7 @@ def test_a_folder_without_a_journal_is_an_empty_record(tmp_path: Path) -> None:
     assert TableRecord([], [(1, "a", "safe"), (2, "b", "open")]).safe == {"a"}
 
 
-def test_what_a_machine_that_is_off_is_asked_ends_with_what_its_console_said(tmp_path: Path) -> None:
+def test_a_request_to_a_machine_that_is_off_fails_with_its_console(tmp_path: Path) -> None:
     (tmp_path / "disk.qcow2").touch()
     (tmp_path / "console.log").write_text("Kernel panic\n", encoding="utf-8")
     with (

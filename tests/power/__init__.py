@@ -1,1 +1,1 @@
-"""The power goes while real processes write: every state that a disk may be left in is opened by the real programs."""
+"""Simulated power cuts while real processes write: the real programs open every state that the disk may be left in."""

@@ -1,4 +1,4 @@
-"""Cuts the power at every write of all that writes: `make power` or `python -m tests.power [OPTIONS]`."""
+"""Cut the power at every write of everything that writes: `make power` or `python -m tests.power [OPTIONS]`."""
 
 import gc
 import logging
@@ -17,7 +17,7 @@ from tests.power.cutting import Found, Task, cut
 from tests.power.subjects import SUBJECTS
 
 OF_ONE: Final = 250
-"""States of one recording, unless fewer are wanted; then it is made anew, by another seed."""
+"""States to open per recording, unless fewer are requested; then the next recording is made, with another seed."""
 
 
 @click.command()
@@ -26,11 +26,11 @@ OF_ONE: Final = 250
 @click.option("--subject", "names", type=click.Choice([*SUBJECTS]), multiple=True, help="Of these only.")
 @click.option("--jobs", default=min(2, os.cpu_count() or 1), show_default=True, help="How many recordings at a time.")
 def power(cuts: int, seed: int, names: tuple[str, ...], jobs: int) -> None:
-    """Record what real processes write, cut the power everywhere, and open what is left with the real programs."""
-    gc.freeze()  # what is loaded by now is copied into no child
-    logging.disable()  # of what a disk that lied has left, programs complain
+    """Record what real processes write, cut the power everywhere, and open the result with the real programs."""
+    gc.freeze()  # child processes need not copy what is loaded so far
+    logging.disable()  # programs complain about the disks of a drive that lied
     began, found, states = time.monotonic(), Found(), 0
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:  # it tells when a child has died
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:  # detects a child that was killed
         recordings = [pool.submit(_cut, task) for task in _tasks(cuts, seed, names or tuple(SUBJECTS))]
         for recording in as_completed(recordings):
             task, of_it = recording.result()

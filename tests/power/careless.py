@@ -1,4 +1,4 @@
-"""A process that promises a file: `python -m tests.power.careless HOW FOLDER`. One of its ways keeps the promise."""
+"""A process that promises a file: `python -m tests.power.careless HOW FOLDER`. Only one way keeps the promise."""
 
 import os
 import shutil
@@ -12,17 +12,17 @@ CONTENT = b"x" * 5000
 
 
 def in_one_step(disk: Path) -> None:
-    """Write it as programs do."""
+    """Write the file as our programs do."""
     write_file(disk / "a", CONTENT)
 
 
 def without_a_flush(disk: Path) -> None:
-    """Trust the system to write it."""
+    """Write the file without a flush."""
     (disk / "a").write_bytes(CONTENT)
 
 
 def in_a_new_folder(disk: Path) -> None:
-    """Flush the file and its folder, and forget the folder's name."""
+    """Flush the file and its folder, but not the folder's own name."""
     (disk / "new").mkdir()
     write_file(disk / "new" / "a", CONTENT)
 
@@ -35,7 +35,7 @@ def copied(disk: Path) -> None:
 
 
 def linked(disk: Path) -> None:
-    """Do what no program of ours does."""
+    """Use a system call that no program of ours uses."""
     write_file(disk / "a", CONTENT)
     os.link(disk / "a", disk / "b")
 
@@ -44,7 +44,7 @@ WAYS = {way.__name__.replace("_", " "): way for way in (in_one_step, without_a_f
 
 
 def main(how: str, folder: Path) -> None:
-    """Write in a way, and promise it."""
+    """Write the file in one way, and promise it."""
     WAYS[how](folder / DISK)
     promise(folder)("written")
 

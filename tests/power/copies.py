@@ -1,4 +1,4 @@
-"""Copies of an event on a stick, and an event restored from one."""
+"""Copies of an event on a USB stick, and an event restored from one."""
 
 import random
 from contextlib import closing
@@ -18,14 +18,14 @@ ROUNDS = 5
 
 
 def filled(event: Path, upto: int) -> None:
-    """Bring an event's journal to a height."""
+    """Add messages to an event's journal up to a height."""
     with closing(open_journal(event, NAME)) as journal, journal.commit():
         for message in whole_event()[journal.height : upto]:
             journal.append(message, 0)
 
 
 def made_event(disk: Path) -> Path:
-    """Return an event's folder with a file in a folder of its own."""
+    """Return an event's folder that contains a file in a subfolder."""
     event = disk / "cup"
     if not (event / "event.toml").exists():
         save_event(event, plan(), deals(), registry())
@@ -35,7 +35,7 @@ def made_event(disk: Path) -> Path:
 
 
 def copy(disk: Path, seed: int, tell: Tell) -> None:
-    """Copy an event again and again while it grows, onto a stick that keeps few."""
+    """Copy a growing event repeatedly onto a stick that holds few copies."""
     chance, stick = random.Random(seed), disk / "stick"
     event = made_event(disk)
     stick.mkdir(exist_ok=True)
@@ -47,12 +47,12 @@ def copy(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def check_copies(cut: Cut, outcome: Outcome) -> None:
-    """Each copy on the stick is whole, or there is none of its name; and the last that was told is there."""
+    """Check that each copy on the stick is whole or absent, and that the last reported one exists."""
     stick = cut.disk / "stick"
     if not cut.before("stick"):
         return
     if not stick.is_dir():
-        return  # the stick's own folder is nobody's promise
+        return  # the stick's root folder is not promised
     for name in copy_names(path.name for path in stick.iterdir()):
         try:
             check_copy(stick / name)
@@ -86,7 +86,7 @@ def restore(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def check_restored(cut: Cut, outcome: Outcome) -> None:
-    """A restored folder is the event with another store, or it is no event."""
+    """Check that a restored folder is the event with another store, or no event at all."""
     for copied in cut.before("copied"):
         told = {one["folder"] for one in cut.before("restored")}
         for new in sorted({*told, *(f"events/restored-{number}" for number in range(3))}):

@@ -1,4 +1,4 @@
-"""Cuts the power at every operation of a recording, and opens what is left."""
+"""Cut the power at every operation of a recording, and open what is left."""
 
 import random
 import tempfile
@@ -15,14 +15,14 @@ from tests.power.subject import Cut, Outcome
 from tests.power.subjects import SUBJECTS
 
 KILLS: Final = 4
-"""How often a process is killed while it is recorded, at any of so many flushes: what it had written is flushed later
-by nobody, and the next process reads it."""
+"""How often a process is killed during a recording, each time at one of this many flushes. What it has written is not
+flushed then, and the next process reads it."""
 FLUSHES: Final = 25
 
 
 @dataclass(slots=True)
 class Found:
-    """What was found."""
+    """The findings."""
 
     states: Counter[str] = field(default_factory=Counter)
     """By the disk's honesty."""
@@ -33,7 +33,7 @@ class Found:
     promises: int = 0
 
     def add(self, other: "Found") -> None:
-        """Add what was found elsewhere."""
+        """Add the findings of another process."""
         self.states += other.states
         self.notes += other.notes
         self.problems += other.problems
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A recording, and how often it is cut."""
+    """A recording, and how often to cut it."""
 
     subject: str
     seed: int
@@ -52,7 +52,7 @@ class Task:
 
 
 def recorded(name: str, seed: int) -> tuple[str, list[Operation]]:
-    """Let a subject write, and return where its disk was and what it did."""
+    """Let a subject write; return the path of its disk and its operations."""
     chance, subject = random.Random(f"{name} {seed}"), SUBJECTS[name]
     kills = [chance.randrange(1, FLUSHES) for _ in range(chance.randrange(KILLS + 1) if subject.kills else 0)]
     with tempfile.TemporaryDirectory(dir=memory()) as folder:
@@ -61,7 +61,7 @@ def recorded(name: str, seed: int) -> tuple[str, list[Operation]]:
 
 
 def cut(task: Task, most_problems: int = 5) -> Found:
-    """Record one, and cut it: at each of its operations, or at as many of them as may be."""
+    """Record a subject, and cut it at each of its operations, or at up to `cuts` of them."""
     root, operations = recorded(task.subject, task.seed)
     found = Found(operations=len(operations))
     found.flushes = sum(isinstance(one, Flushed) for one in operations)
@@ -81,7 +81,7 @@ def cut(task: Task, most_problems: int = 5) -> Found:
                 lay(tree, Path(folder), chance)
                 try:
                     check(Cut(Path(folder), promises, made, lie), outcome)
-                except Exception as error:  # noqa: BLE001 - whatever a program would have ended with
+                except Exception as error:  # noqa: BLE001 - any error that would have ended a program
                     outcome.problems.append(f"{type(error).__name__}: {error}")
             found.notes += outcome.notes
             where = f"{task.subject} {task.seed}, after {disk.count} of {found.operations} operations"
@@ -93,11 +93,11 @@ def cut(task: Task, most_problems: int = 5) -> Found:
 
 
 OFTENER: Final = 20
-"""So much oftener than at a write the power goes beside a flush, a promise or a change of names."""
+"""How much more often to cut next to a flush, a promise or a renaming than next to a write."""
 
 
 def _spread(operations: list[Operation], cuts: int, chance: random.Random) -> Iterator[tuple[int, int]]:
-    """Return how many operations to go on by, and how many states to look at there."""
+    """Yield how many operations to advance, and how many states to open there."""
     plain = [isinstance(one, Written) for one in operations]
     weights = [1 if all(plain[max(0, at - 1) : at + 2]) else OFTENER for at in range(len(operations))]
     last = 0
@@ -107,11 +107,11 @@ def _spread(operations: list[Operation], cuts: int, chance: random.Random) -> It
 
 
 LIES: Final = 5
-"""Each so-manyth state is of a disk that lies."""
+"""One state in this many is of a disk that lies."""
 
 
 def _states(disk: Disk, count: int, chance: random.Random) -> Iterator[tuple[Lie, Tree]]:
-    """Return states after one cut."""
+    """Yield states after one cut."""
     for number, fate in enumerate(fates(chance, disk.count, count)):
         lie: Lie = "none"
         if chance.randrange(LIES) == 0:
@@ -120,7 +120,7 @@ def _states(disk: Disk, count: int, chance: random.Random) -> Iterator[tuple[Lie
 
 
 def lay(tree: Tree, folder: Path, chance: random.Random) -> None:
-    """Put a state into a folder. What processes shared in memory (`-shm`) is gone, or rubbish."""
+    """Write a state into a folder. Shared memory (`-shm`) is missing or contains random bytes."""
     for name, content in tree.items():
         if content is None:
             (folder / name).mkdir()

@@ -1,12 +1,12 @@
-"""A disk, and what is left on it when the power goes.
+"""A disk, and what may be left on it after a power cut.
 
-What was flushed is there: a file's content by a flush of the file, its name by a flush of the folder. Of what was not,
-anything may be there and anything may be missing, in any order: of a write single sectors of 512 or 4096 bytes; of a
-file that grew its length with zeros or rubbish in it; a new name, an old one or none; a name without the content and
-content without the name. That is weaker than what ext4 promises (names are in order there) and as weak as a stick with
-FAT. What lies in one sector beside what is written is not harmed: cards and disks promise that, and SQLite needs it.
+What was flushed is there: a file's content once the file was flushed, its name once the folder was. Of what was not
+flushed, anything may be there and anything may be missing, in any order: single sectors of 512 or 4096 bytes of a
+write; the new length of a file, filled with zeros or rubbish; a new name, an old one or none; a name without the
+content, or content without the name. That is weaker than ext4, which keeps names in order, and as weak as a stick with
+FAT. Data in the same sector as a write is not damaged: cards and disks promise that, and SQLite needs it.
 
-A disk that *lies* says that it has flushed, and has not: its last flush of a file counts as none.
+A disk that *lies* reports a flush that it has not done: its last flush of a file then counts as none.
 """
 
 import random
@@ -17,15 +17,15 @@ from typing import Final, Literal
 from tests.power.recorder import Flushed, Made, Operation, Promised, Removed, Renamed, Resized, Written
 
 Tree = dict[str, bytes | None]
-"""Paths below the disk; None: a folder."""
+"""Content by path below the disk; None for a folder."""
 
 Lie = Literal["none", "one", "all"]
-"""Which of the last flushes never happened: none, those of one file or folder, or everybody's."""
+"""Which of the last flushes did not happen: none, those of one file or folder, or all."""
 
 
 @dataclass(eq=False, slots=True)
 class File:
-    """A file's content: `base` was flushed before the last flush, `flushed` by it, `waiting` not yet."""
+    """A file's content: `base` from before the last flush, the changes `flushed` by it, and those still `waiting`."""
 
     base: bytearray = field(default_factory=bytearray)
     flushed: list[tuple[int, Written | Resized]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class File:
 
 
 Change = dict[str, "Node | None"]
-"""Names of a folder that are given or taken away in one step."""
+"""Names of a folder that are added or removed in one step."""
 
 
 @dataclass(eq=False, slots=True)
@@ -68,15 +68,15 @@ def _name(names: dict[str, Node], change: Change) -> None:
 
 
 class Disk:
-    """What the operations up to now have left, flushed and not."""
+    """The state after all operations so far, flushed or not."""
 
     def __init__(self, root: str) -> None:
         self._root, self._top = root, Folder()
         self.count = 0
-        """How many operations were done."""
+        """Number of operations applied."""
 
     def apply(self, operation: Operation) -> None:
-        """Do one operation more."""
+        """Apply one more operation."""
         match operation:
             case Made(path, folder):
                 self._rename({path: Folder() if folder else File()})
@@ -129,11 +129,11 @@ class Disk:
 
     @property
     def waits(self) -> bool:
-        """Whether there is anything that is not flushed: else there is one state only."""
+        """Whether anything is not flushed; otherwise only one state is possible."""
         return any(node.waiting for node in self._nodes())
 
     def _nodes(self) -> Iterator[Node]:
-        """Return all that have a name, or may have one again after a cut."""
+        """Return all nodes that have a name, or may have one again after a cut."""
         seen: set[int] = set()
         found: list[Node] = [self._top]
         while found:
@@ -148,10 +148,8 @@ class Disk:
                 for _, change in (*node.flushed, *node.waiting):
                     found += [one for one in change.values() if one is not None]
 
-    # ---- after a cut ------------------------------------------------------------------------
-
     def kept(self, fate: "Fate", lie: Lie = "none") -> Tree:
-        """Return what is on the disk after a cut."""
+        """Return the content of the disk after a cut."""
         liars: set[int] = set()
         if lie == "all":
             liars = {id(node) for node in self._nodes()}
@@ -188,8 +186,8 @@ class Disk:
         return bytes(content)
 
 
-def _shared(flushed: list, waiting: list, *, lies: bool) -> tuple[list, list]:  # type: ignore[type-arg]  # of files and of folders
-    """Return what is sure to be there, and what may be."""
+def _shared(flushed: list, waiting: list, *, lies: bool) -> tuple[list, list]:  # type: ignore[type-arg]  # of files or folders
+    """Return what is certainly there, and the changes that may be."""
     return ([], [*flushed, *waiting]) if lies else (flushed, waiting)
 
 
@@ -197,7 +195,7 @@ SECTORS: Final = (512, 4096)
 
 
 class Fate:
-    """What becomes of each thing that was not flushed."""
+    """Decides at random which unflushed changes survive a cut."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -208,11 +206,11 @@ class Fate:
         self._named: dict[int, bool] = {}
 
     def keeps_name(self, at: int) -> bool:
-        """Return whether a change of names came through; one in two folders did in both, or in none."""
+        """Return whether a change of names survived. A renaming across two folders survives in both or in neither."""
         return self._named.setdefault(at, self.chance.random() < self._names)
 
     def parts(self, _: int, change: Written | Resized, length: int) -> Iterator[Written | Resized]:
-        """Return what came through of a change to a file that is so long."""
+        """Yield the parts of a change that survived, for a file of the given length."""
         kept = self.chance.random() < self._writes
         if isinstance(change, Resized):
             if kept:
@@ -236,7 +234,7 @@ class Fate:
 
 
 class Nothing(Fate):
-    """Nothing came through that was not flushed."""
+    """No unflushed change survived."""
 
     def __init__(self) -> None:
         super().__init__(random.Random(0))
@@ -244,7 +242,7 @@ class Nothing(Fate):
 
 
 class Everything(Nothing):
-    """Everything came through: a process was killed, and the machine ran on."""
+    """All changes survived: a process was killed, but the machine ran on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -252,18 +250,18 @@ class Everything(Nothing):
 
 
 class UpTo(Everything):
-    """Everything came through up to one operation; of the next write some sectors."""
+    """All changes up to one operation survived, and some sectors of the next write."""
 
     def __init__(self, last: int, chance: random.Random) -> None:
         super().__init__()
         self._last, self.chance, self._sector = last, chance, chance.choice(SECTORS)
 
     def keeps_name(self, at: int) -> bool:
-        """Return whether it came before."""
+        """Return whether the change came before that operation."""
         return at <= self._last
 
     def parts(self, at: int, change: Written | Resized, length: int) -> Iterator[Written | Resized]:  # noqa: ARG002 - a fate has it
-        """Return all of what came before."""
+        """Yield the whole change if it came before that operation."""
         if at < self._last or (at == self._last and isinstance(change, Resized)):
             yield change
         elif at == self._last and isinstance(change, Written):
@@ -271,7 +269,7 @@ class UpTo(Everything):
 
 
 def fates(chance: random.Random, at: int, count: int) -> Iterator[Fate]:
-    """Return so many ways in which the power can go after an operation: the plain ones first."""
+    """Yield outcomes of a cut after `count` operations, the simple ones first."""
     yield from (Nothing(), Everything())[:count]
     for number in range(count - 2):
         yield UpTo(at - chance.randrange(1, 12), chance) if number % 3 == 2 else Fate(chance)

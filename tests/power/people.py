@@ -1,4 +1,4 @@
-"""People's database: accounts, the audit log, the desk's orders and keyed sheets."""
+"""The people's database: accounts, the audit log, the desk's orders and keyed sheets."""
 
 import random
 import uuid
@@ -18,13 +18,13 @@ STEPS = 14
 
 
 def contents(auth: Authentication) -> str:
-    """Return a digest of all that there is."""
+    """Return a digest of the whole content."""
     with auth.store.commit() as sql:
         return digest({name: [repr(row) for row in rows] for name, rows in all_rows(sql).items()})
 
 
 def write(disk: Path, seed: int, tell: Tell) -> None:
-    """Add, close and open accounts, log in, order and key; after each what is there is promised."""
+    """Add, disable and enable accounts, log in, give orders, key in sheets; promise the content after each step."""
     chance = random.Random(seed)
     with closing(Authentication(disk, lambda: NOW)) as auth:
         tell("people", rows=contents(auth))
@@ -34,7 +34,7 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def act(auth: Authentication, step: int, chance: random.Random) -> None:
-    """Do one thing."""
+    """Do one random step."""
     name, accounts = f"helper{uuid.uuid4().hex[:12]}", [one for one in auth.accounts.all() if not one.disabled]
     heads = [one for one in accounts if one.role == "head_arbiter"]
     match chance.randrange(5) if accounts else 0:
@@ -56,7 +56,7 @@ def act(auth: Authentication, step: int, chance: random.Random) -> None:
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
-    """Open them as the desk does."""
+    """Open the database as the desk does."""
     allowed = [one["rows"] for one in cut.around("people")]
     seen = {one["rows"] for one in cut.all("people")}
     try:

@@ -1,9 +1,9 @@
-"""Records what a process writes, call by call, and what it promises meanwhile.
+"""Record the system calls with which a process writes, and what it promises meanwhile.
 
-The calls are read from strace: it stands between the process and the kernel, so that nothing is missed that a library
-does by itself, and it ends the process at any flush that it is told. A preloaded library would see only what goes
-through the C library's table of symbols, and would be C of our own to look after. What is told to people or to other
-machines is written into a file of its own, so that its place among the writes is the kernel's.
+The calls are read from strace: it misses nothing that a library does by itself, and it can kill the process at any
+given flush. A preloaded library would see only calls through the C library's symbols, and would be C code to maintain.
+Promises to people or other machines are written to a file of their own, so that the kernel puts them in order with the
+other writes.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[2]
 
 PROMISES: Final = "promises"
-"""The file into which a process writes what it promises, beside its disk."""
+"""The file into which a process writes its promises, beside its disk."""
 DISK: Final = "disk"
 
 CALLS: Final = (
@@ -41,7 +41,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Bytes in a file."""
+    """Bytes written to a file."""
 
     path: str
     offset: int
@@ -50,7 +50,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """A file's length."""
+    """A file's new length."""
 
     path: str
     size: int
@@ -58,7 +58,7 @@ class Resized:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """Another name for a file or folder; what had the name has none any more."""
+    """A renamed file or folder; what had the new name before loses it."""
 
     path: str
     new: str
@@ -66,14 +66,14 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A name taken away."""
+    """A name that was removed."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """A file's content, or a folder's names, as they were when so many operations were over."""
+    """A flush of a file's content or a folder's names, as they were after so many operations."""
 
     path: str
     covers: int
@@ -81,7 +81,7 @@ class Flushed:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """What was said to be safe."""
+    """A promise."""
 
     said: dict[str, Any]
 
@@ -90,7 +90,7 @@ Operation = Made | Written | Resized | Renamed | Removed | Flushed | Promised
 
 
 def promise(folder: Path) -> Callable[..., None]:
-    """Return what writes promises, in the order of all writes."""
+    """Return the operations of writes and promises, in order."""
     handle = os.open(folder / PROMISES, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def tell(kind: str, **said: object) -> None:
@@ -142,7 +142,7 @@ def _string(argument: bytes) -> bytes:
 
 @dataclass
 class _Reader:
-    """Reads strace's lines of one writer's runs."""
+    """Parses strace's lines of one writer's runs."""
 
     folder: str
     operations: list[Operation] = field(default_factory=list)
@@ -150,10 +150,10 @@ class _Reader:
     def __post_init__(self) -> None:
         self._disk = f"{self.folder}/{DISK}"
         self._files: dict[str, bytearray] = {}
-        """What files have, as the processes themselves would read it."""
+        """The files' contents as the processes themselves see them."""
         self._folders = {self._disk}
         self._at: dict[int, int] = {}
-        """Where each open file stands."""
+        """The position of each open file."""
 
     def read(self, lines: Iterator[bytes]) -> None:
         """Read the log of one run."""
@@ -187,7 +187,7 @@ class _Reader:
 
     @staticmethod
     def _path_of(argument: bytes) -> str | None:
-        """Return the path of a handle, where it has one that is still its own."""
+        """Return the path of a file descriptor; None if it has none, or the file was removed."""
         match = _HANDLE.match(argument)
         return _text(match[2]).decode() if match and match[2] and _HEX.fullmatch(match[2]) and not match[3] else None
 
@@ -199,8 +199,6 @@ class _Reader:
 
     def _joined(self, folder: bytes, name: bytes) -> str:
         return os.path.normpath(os.path.join(self._path_of(folder) or "/", _string(name).decode()))  # noqa: PTH118 - no file of this process's
-
-    # ---- names ------------------------------------------------------------------------------
 
     def _openat(self, said: list[bytes], result: int, _: int) -> None:
         self._opened(self._joined(said[0], said[1]), said[2], result)
@@ -224,7 +222,7 @@ class _Reader:
         self._symlinkat([said[0], b"AT_FDCWD", *said[1:]], result, started)
 
     def _symlinkat(self, said: list[bytes], _: int, __: int) -> None:
-        """A link is a file with what it points to: as small as that, it comes and goes with its name."""
+        """Symbolic links are treated as small files, which come and go together with their names."""
         path = self._joined(said[1], said[2])
         if self._ours(path):
             self._files[path] = bytearray()
@@ -276,8 +274,6 @@ class _Reader:
             self._folders.discard(path)
             self.operations.append(Removed(path))
 
-    # ---- content ----------------------------------------------------------------------------
-
     def _write(self, said: list[bytes], result: int, _: int) -> None:
         path, data = self._path_of(said[0]), _string(said[1])[:result]
         if path == f"{self.folder}/{PROMISES}":
@@ -285,7 +281,7 @@ class _Reader:
         self._appended(said[0], path, data)
 
     def _appended(self, handle: bytes, path: str | None, data: bytes) -> None:
-        """Write where the open file stands."""
+        """Write at the position of the open file."""
         number = self._number(handle)
         at = self._at.get(number, 0)
         if path is not None and self._ours(path):
@@ -345,8 +341,6 @@ class _Reader:
         if self._ours(path) and b"MAP_SHARED" in said[3] and b"PROT_WRITE" in said[2]:
             raise NotImplementedError(f"{path} is written through memory")
 
-    # ---- flushes ----------------------------------------------------------------------------
-
     def _fsync(self, said: list[bytes], _: int, started: int) -> None:
         path = self._path_of(said[0])
         if path is not None and self._ours(path):
@@ -355,5 +349,5 @@ class _Reader:
     _fdatasync = _fsync
 
     def _sync(self, _said: list[bytes], _: int, started: int) -> None:
-        """Flush all there is."""
+        """Flush everything."""
         self.operations += [Flushed(path, started) for path in (*self._files, *self._folders)]

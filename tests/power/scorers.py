@@ -1,4 +1,4 @@
-"""The scorer's store, under a whole scorer: what it acknowledges, names in a receipt or has ruled is promised."""
+"""A whole scorer's store: what it acknowledges, confirms in a receipt or has ruled is promised."""
 
 import random
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ MOST_AT_ONCE = 6
 
 
 class PromisingEar(Ear):
-    """In the wire's place: what a receipt names is promised."""
+    """Replaces the connection: what a receipt confirms is promised."""
 
     def __init__(self, tell: Tell) -> None:
         super().__init__()
         self._promise = tell
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Promise what a receipt says."""
+        """Promise what a receipt confirms."""
         super().publish(topic, payload, retain=retain)
         if topic.startswith(topics.RECEIPT.at(NAME, table=1)[:-1]):
             said = decode(Receipt, payload)
@@ -50,7 +50,7 @@ def at_work(folder: Path, ear: Ear) -> Iterator[Hall]:
 
 
 def write(disk: Path, seed: int, tell: Tell) -> None:
-    """Let a scorer take a whole event in batches, refuse what is wrong, and rule."""
+    """Let a scorer take in a whole event in batches, refuse wrong facts, and make rulings."""
     chance, folder = random.Random(seed), disk / "cup"
     if not (folder / "event.toml").exists():
         save_event(folder, plan(), deals(), registry())
@@ -85,10 +85,10 @@ def rule(hall: Hall, tell: Tell) -> None:
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
-    """Open the event as a scorer does, see what it has, and let the tables send everything again."""
+    """Open the event as a scorer does, check its content, and let the tables send everything again."""
     folder = cut.disk / "cup"
     if not cut.before("event"):
-        return  # no event was there yet
+        return  # the event did not exist yet
     if cut.lie != "none" and not (folder / "event.toml").exists():
         outcome.notes["no event"] += 1
         return
@@ -125,7 +125,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
 
 
 def entries(journal: Journal, cut: Cut, outcome: Outcome) -> set[str]:
-    """Return the ids of what is in a journal; nothing may be other than it was written."""
+    """Return the ids in a journal, checking that no message was altered."""
     whole = cut.all("everything")[-1]
     bodies = {digest(encode(one)) for one in whole_event()} | {*whole["entries"]}
     found = [*decoded(journal.entries())]

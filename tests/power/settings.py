@@ -1,4 +1,4 @@
-"""Files that are written in one step: a pairing, the arbiters' PIN, and others that are the old one or the new."""
+"""Files that are replaced in one step, such as a pairing and the arbiters' PIN: each is the old one or the new one."""
 
 import random
 from pathlib import Path
@@ -17,7 +17,7 @@ EVENTS = ("cup-a", "cup-b")
 
 
 def write(disk: Path, seed: int, tell: Tell) -> None:
-    """Pair with one event and another, take PINs, and write files of all sizes."""
+    """Pair with two events in turn, store PINs, and write files of all sizes."""
     chance = random.Random(seed)
     tell("paired", event="", password="")
     tell("pin", mark=None)
@@ -40,12 +40,12 @@ def write(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def kept_pin(disk: Path) -> TablePin:
-    """Return what a table has kept of the arbiters' PIN."""
+    """Return what a table has stored of the arbiters' PIN."""
     return TablePin(disk / "arbiter-pin-told", ("cup-a", 1, "device"), lambda _session, _sealed: False)
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
-    """Read them as the programs do: each is the last that was told, or the next."""
+    """Read the files as the programs do: each must be the last one promised, or the next."""
     honest = cut.lie == "none"
     around = cut.around("paired")
     try:
@@ -73,7 +73,7 @@ def check(cut: Cut, outcome: Outcome) -> None:
 
 
 def last_password(cut: Cut, event: str) -> set[str]:
-    """Return the password that an event told last."""
+    """Return the password that the event issued last."""
     return {one["password"] for one in [one for one in cut.before("paired") if one["event"] == event][-1:]}
 
 

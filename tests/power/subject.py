@@ -1,4 +1,4 @@
-"""What is cut: something that writes in a process of its own, and what must hold of the disk that it leaves."""
+"""The subjects of the tests: each writes in its own process, and checks the disk that is left."""
 
 import hashlib
 from collections import Counter
@@ -12,7 +12,7 @@ import msgspec
 from tests.power.disk import Lie
 
 Tell = Callable[..., None]
-"""Promises something: its kind, and what."""
+"""Promises something: its kind, and the value."""
 
 Said = dict[str, Any]
 """A promise as it was recorded."""
@@ -20,27 +20,27 @@ Said = dict[str, Any]
 
 @dataclass(slots=True)
 class Outcome:
-    """What one opening has shown."""
+    """The result of opening one state."""
 
     problems: list[str] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
-    """What was met that is allowed: a stable code, or what came back from elsewhere."""
+    """Codes of problems that are allowed, or the number of items that were recovered from elsewhere."""
 
     def must(self, holds: object, problem: str) -> None:
-        """Note a problem unless something holds."""
+        """Record a problem unless a condition holds."""
         if not holds:
             self.problems.append(problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One state of the disk: where it lies, and what was promised before the power went."""
+    """One state of the disk: its path, and the promises made before the cut."""
 
     disk: Path
     promises: Sequence[Said]
-    """All of the recording."""
+    """All promises of the recording."""
     made: int
-    """So many of them were made before the cut."""
+    """How many of them were made before the cut."""
     lie: Lie = "none"
 
     def before(self, kind: str) -> list[Said]:
@@ -48,7 +48,7 @@ class Cut:
         return [one for one in self.promises[: self.made] if one["kind"] == kind]
 
     def around(self, kind: str) -> list[Said]:
-        """Return the last promise of a kind before the cut, and the first after it."""
+        """Return the last promise of a kind before the cut, and the first one after it."""
         return [*self.before(kind)[-1:], *self.after(kind)[:1]]
 
     def after(self, kind: str) -> list[Said]:
@@ -62,20 +62,20 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something that writes."""
+    """A program that writes, and the check of its disk."""
 
     name: str
     write: Callable[[Path, int, Tell], None]
-    """Writes on a disk, by a seed; begun again after a kill it goes on where it was."""
+    """Writes on a disk, using a seed; if restarted after a kill, it continues."""
     check: Callable[[Cut, Outcome], None]
-    """Opens what is left."""
+    """Opens and checks what is left."""
     kills: bool = True
-    """Whether it can be begun again."""
+    """Whether it can be restarted."""
 
 
 SHORT: Final = 16
 
 
 def digest(said: object) -> str:
-    """Return a mark of a value."""
+    """Return a short hash of a value."""
     return hashlib.sha256(said if isinstance(said, bytes) else msgspec.json.encode(said)).hexdigest()[:SHORT]

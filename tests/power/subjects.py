@@ -1,4 +1,4 @@
-"""All that is cut."""
+"""All subjects."""
 
 from collections.abc import Mapping
 from typing import Final

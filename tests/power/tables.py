@@ -1,4 +1,4 @@
-"""The table's journal and outbox: under a whole kiosk program, and by itself with receipts of all sorts."""
+"""The table's journal and outbox: in a whole kiosk program, and alone with receipts of all kinds."""
 
 import random
 from contextlib import closing
@@ -20,13 +20,13 @@ from tests.kiosk.tables import S, sitting_in
 from tests.power.subject import Cut, Outcome, Said, Subject, Tell, digest
 
 JOURNAL = Path("cup") / "table-1" / "table.sqlite"
-"""As a paired device has it: in folders that are not there before."""
+"""The folders of a paired device, which do not exist at first."""
 
 DRAFTS = ("draft", "panel", "bench")
 
 
 def outbox(journal: TableJournal) -> list[list[Any]]:
-    """Return number, id, state and a digest of each fact, whoever signs or chains it."""
+    """Return number, id, state and a digest of each fact, without its signature and chain."""
     rows = journal._store.execute("SELECT seq, id, state, body FROM outbox ORDER BY seq")
     return [[seq, id_, state, digest(decode(LogMessage, body).fact)] for seq, id_, state, body in rows]
 
@@ -37,13 +37,13 @@ def happened(journal: TableJournal) -> list[str]:
 
 
 def stands(journal: TableJournal) -> Said:
-    """Return all that a journal has."""
+    """Return the whole content of a journal."""
     drafts = [getattr(journal, name) for name in DRAFTS]
     return {"events": happened(journal), "facts": outbox(journal), "drafts": drafts}
 
 
 def program(disk: Path, seed: int, tell: Tell) -> None:
-    """Let a whole program serve a day at a table; what is on its screen is promised."""
+    """Let a whole program play a day at a table; what its screen shows is promised."""
     set_up(disk)
 
     def heard(topic: str, payload: bytes) -> None:
@@ -60,7 +60,7 @@ def program(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def journal_alone(disk: Path, seed: int, tell: Tell) -> None:
-    """Record a day, with receipts that name facts as taken, refused or missing, or come from another store."""
+    """Record a day, with receipts that list facts as stored, refused or missing, or come from another store."""
     chance = random.Random(seed)
     with closing(TableJournal(disk / JOURNAL, OURS)) as journal:
         table = core(journal)
@@ -81,7 +81,7 @@ def journal_alone(disk: Path, seed: int, tell: Tell) -> None:
 
 
 def settle(journal: TableJournal, chance: random.Random) -> None:
-    """Let a receipt come that says anything that a scorer may say."""
+    """Process a random receipt, with anything that a scorer may send."""
     known = {seq: id_ for seq, id_, *_ in outbox(journal)}
     some = {seq: id_ for seq, id_ in known.items() if chance.random() < 0.7}
     match chance.randrange(5):
@@ -97,7 +97,7 @@ def settle(journal: TableJournal, chance: random.Random) -> None:
 
 
 def check(path: Path, cut: Cut, outcome: Outcome) -> None:
-    """Open a table's journal, see what it has, let the table go on, and open it again."""
+    """Open a table's journal, check its content, let the table continue, and open it again."""
     try:
         first = opened(path)
         with closing(TableJournal(path, OURS)) as journal:
@@ -118,14 +118,14 @@ def check(path: Path, cut: Cut, outcome: Outcome) -> None:
 
 
 def opened(path: Path) -> Said:
-    """Return what is found by the program's own opening."""
+    """Return the content after the program itself has opened the journal."""
     with closing(TableJournal(path, OURS)) as journal:
         core(journal)
         return stands(journal)
 
 
 def nothing_lost(found: Said, cut: Cut, outcome: Outcome) -> None:
-    """Compare with what was shown last before the cut, and first after it."""
+    """Compare the content with what was last shown before the cut, and what was first shown after it."""
     around = cut.around("stands")
     allowed = [row for one in around for row in one["facts"]]
     drafts = [one["drafts"] for one in around]
@@ -141,10 +141,10 @@ def nothing_lost(found: Said, cut: Cut, outcome: Outcome) -> None:
 
 
 def goes_on(path: Path, cut: Cut, outcome: Outcome) -> None:
-    """Let the table tell something more: no number that was sent is another fact's in the end."""
+    """Let the table add facts: no sequence number that was sent may be reused for another fact."""
     sent = {one["seq"]: one["id"] for one in cut.before("sent")}
     with closing(TableJournal(path, OURS)) as journal:
-        journal.allocate_log()  # as the program does when it starts
+        journal.allocate_log()  # as the program does at its start
         messages = journal.record(HAPPENED, [CONFIRMED], wall=1)
         clashing = [one for one in messages if sent.get(one.seq, one.id) != one.id]
         if clashing and cut.lie != "none":
@@ -163,7 +163,7 @@ def check_program(cut: Cut, outcome: Outcome) -> None:
 
 
 def check_alone(cut: Cut, outcome: Outcome) -> None:
-    """Open the journal that was written by itself."""
+    """Open the journal that was written alone."""
     check(cut.disk / JOURNAL, cut, outcome)
 
 

@@ -1,4 +1,4 @@
-"""The disk that is cut: what was flushed is there, what was not may be; a process that forgets to flush is found."""
+"""The simulated disk: flushed data survives, other data may not; a process that forgets a flush is found."""
 
 import random
 from collections.abc import Iterator
@@ -24,16 +24,16 @@ def flushed(path: str, after: list[Operation]) -> list[Operation]:
     return [*after, Flushed(path, len(after))]
 
 
-def test_what_was_flushed_is_there_in_every_state() -> None:
+def test_flushed_data_survives_in_every_state() -> None:
     written = flushed("/d/a", [Made("/d/a"), Written("/d/a", 0, OLD)])
     assert states("/d", flushed("/d", written)) == [{"a": OLD}] * 200
 
 
-def test_content_without_its_name_may_be_gone() -> None:
+def test_content_whose_name_was_not_flushed_may_be_lost() -> None:
     assert {*map(len, states("/d", flushed("/d/a", [Made("/d/a"), Written("/d/a", 0, OLD)])))} == {0, 1}
 
 
-def test_of_a_write_that_was_not_flushed_sectors_may_be_there_in_any_order_and_the_length_without_the_content() -> None:
+def test_sectors_of_an_unflushed_write_survive_in_any_order_and_length_without_content() -> None:
     base = flushed("/d", flushed("/d/a", [Made("/d/a"), Written("/d/a", 0, OLD)]))
     seen = {bytes(tree["a"] or b"") for tree in states("/d", [*base, Written("/d/a", 0, NEW), Resized("/d/a", 700)])}
     assert {OLD, NEW, OLD[:700], NEW[:700]} <= seen
@@ -41,18 +41,18 @@ def test_of_a_write_that_was_not_flushed_sectors_may_be_there_in_any_order_and_t
     assert OLD + bytes(10) in {tree["a"] for tree in states("/d", [*base, Written("/d/a", len(OLD), b"x" * 10)])}
 
 
-def test_a_file_that_is_put_in_place_of_another_is_the_old_one_or_the_new_one() -> None:
+def test_a_replaced_file_is_the_old_one_or_the_new_one() -> None:
     base = flushed("/d", flushed("/d/a", [Made("/d/a"), Written("/d/a", 0, OLD)]))
     new = flushed("/d/n", [*base, Made("/d/n"), Written("/d/n", 0, NEW)])
     assert {tree["a"] for tree in states("/d", [*new, Renamed("/d/n", "/d/a")])} == {OLD, NEW}
 
 
-def test_a_flush_covers_what_was_over_when_it_began() -> None:
+def test_a_flush_covers_operations_that_ended_before_it_began() -> None:
     base = flushed("/d", [Made("/d/a"), Written("/d/a", 0, OLD)])
     assert {tree["a"] for tree in states("/d", [*base, Flushed("/d/a", 1)])} > {b"", OLD}
 
 
-def test_a_disk_that_lies_has_not_done_its_last_flush_of_one_file_or_of_any() -> None:
+def test_a_disk_that_lies_skips_its_last_flush_of_one_file_or_of_all() -> None:
     base = flushed("/d", flushed("/d/a", [Made("/d/a"), Written("/d/a", 0, OLD)]))
     again = flushed("/d/a", [*base, Written("/d/a", 0, NEW)])
     assert {} in states("/d", base, "all")
@@ -61,7 +61,7 @@ def test_a_disk_that_lies_has_not_done_its_last_flush_of_one_file_or_of_any() ->
 
 
 def written_by(how: str, tmp_path: Path) -> Iterator[Tree]:
-    """Return the states after each promise of a real process that writes in one way."""
+    """Return the states after each promise of a real process that writes in one of the ways."""
     operations = record(["tests.power.careless", how], tmp_path)
     disk = Disk(f"{tmp_path}/{DISK}")
     for operation in operations:
@@ -73,18 +73,18 @@ def written_by(how: str, tmp_path: Path) -> Iterator[Tree]:
 @pytest.mark.parametrize(
     ("how", "lost"), [("in one step", False), ("without a flush", True), ("in a new folder", True), ("copied", True)]
 )
-def test_what_a_process_promises_too_early_is_found(how: str, lost: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a case
+def test_a_premature_promise_is_found(how: str, lost: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a case
     found = [*written_by(how, tmp_path)]
     assert len(found) == 50
     assert any(b"x" * 5000 not in tree.values() for tree in found) is lost
     assert any(b"x" * 5000 in tree.values() for tree in found)
 
 
-def test_what_a_process_does_that_is_not_understood_is_no_silence(tmp_path: Path) -> None:
+def test_unknown_system_calls_are_reported(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match=r"^link"):
         record(["tests.power.careless", "linked"], tmp_path)
 
 
-def test_a_process_that_fails_is_told_of(tmp_path: Path) -> None:
+def test_a_failing_process_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"^tests\.power\.careless nothing: 1\n"):
         record(["tests.power.careless", "nothing"], tmp_path)

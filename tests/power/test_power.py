@@ -1,4 +1,4 @@
-"""A slice of `make power`: everything that writes, cut at some two hundred places."""
+"""A part of `make power`: everything that writes, cut at some two hundred places."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from tests.power.recorder import ROOT
 
 
 @pytest.mark.slow
-def test_nothing_that_was_shown_as_safe_is_lost_wherever_the_power_goes() -> None:
+def test_nothing_promised_is_lost_wherever_the_power_is_cut() -> None:
     command = [sys.executable, "-m", "tests.power", "--cuts", "210", "--seed", "1", "--jobs", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout

@@ -1,4 +1,4 @@
-"""A table's slots: versions are unpacked, started on trial, kept or left. Whatever is cut, one that is whole starts."""
+"""A table's slots: versions are unpacked, tried, and kept or abandoned. After any cut, a complete one starts."""
 
 import random
 from pathlib import Path
@@ -15,7 +15,7 @@ BASE: Final = "0.2.0"
 
 
 def write(disk: Path, seed: int, tell: Tell) -> None:
-    """Bring versions; each confirms itself, gives itself up, or does nothing and is left by its starts."""
+    """Install versions; each confirms itself, gives itself up, or is abandoned after too many starts."""
     chance, slots = random.Random(seed), SlotFolder(disk / "upgrade", BASE)
     slots.folder.mkdir(exist_ok=True)
     bundles = disk.parent / "bundles"
@@ -39,13 +39,13 @@ def _bundle(folder: Path, version: str) -> tuple[list[Path], SignedManifest]:
 
 
 def content(slot: Path) -> str:
-    """Return a mark of what is in a slot; what only links is left out."""
+    """Return a hash of a slot's content, except links and interpreters."""
     files = sorted(path for path in slot.rglob("*") if path.is_file() and not path.name.startswith("python"))
     return digest([[str(path.relative_to(slot)), digest(path.read_bytes())] for path in files])
 
 
 def check(cut: Cut, outcome: Outcome) -> None:
-    """Start as the unit does, again and again: apt's version, or a whole one; and never the same on trial for ever."""
+    """Start repeatedly as the unit does: apt's version or a complete one, and no version may stay on trial for ever."""
     folder = cut.disk / "upgrade"
     whole = {one["bundle"]: one["content"] for one in cut.all("unpacked")}
     for _ in range(MOST_STARTS + 2):

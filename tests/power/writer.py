@@ -1,4 +1,4 @@
-"""A process that writes, and says what it promises: `python -m tests.power.writer SUBJECT SEED FOLDER`."""
+"""A process that writes, and reports its promises: `python -m tests.power.writer SUBJECT SEED FOLDER`."""
 
 import sys
 from pathlib import Path

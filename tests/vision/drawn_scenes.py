@@ -1,4 +1,4 @@
-"""Drawn pictures whose truth is known, and how much of it is found."""
+"""Drawn pictures with known truth, and how many of their tiles the finder detects."""
 
 from collections.abc import Iterable
 
@@ -9,18 +9,18 @@ from vision.training.finder_examples import LEAST, MOST, frames_of
 from vision.training.measure_finder import corner_error
 from vision.training.scene import Scene, draw_scene
 
-_SEED = 77_000_000  # none that a network was trained with
+_SEED = 77_000_000  # not used for any training
 
 
 def scenes(seeds: Iterable[int]) -> Iterable[Scene]:
-    """Draw scenes that no training has seen."""
+    """Draw scenes that were not used for training."""
     return (draw_scene(_SEED + seed) for seed in seeds)
 
 
 def found_share(drawn: Iterable[Scene]) -> tuple[float, float]:
     """Return the share of tiles found, and their corners' error in widths.
 
-    Only tiles count that are well in the picture, mostly open, and of a size that is looked for.
+    Only tiles count that are well inside the picture, mostly visible, and within the range of sizes.
     """
     asked = found = 0
     errors: list[float] = []

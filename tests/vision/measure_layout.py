@@ -1,4 +1,4 @@
-"""`python -m tests.vision.measure_layout FOLDER`: how well the layout does with tiles as the truth files have them."""
+"""`python -m tests.vision.measure_layout FOLDER`: measure the layout, given the tiles of truth files."""
 
 import json
 import statistics
@@ -27,17 +27,17 @@ CELL = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """How far from perfect: `corner` as a share of a tile's width (one sigma), the rest as probabilities."""
+    """Imperfections to add: `corner` as a share of a tile's width (one sigma), the others as probabilities."""
 
     corner: float = 0.025
     missed: float = 0.02
-    stray: float = 0.3  # each of two possible false tiles
+    stray: float = 0.3  # for each of two possible false tiles
     unread: float = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What the layout is given, and for each tile the truth's index, None for a false one."""
+    """The input of the layout, and the index in the truth for each tile; None for a false one."""
 
     found: Detections
     marks: tuple[TileMark | None, ...]
@@ -86,7 +86,7 @@ def _mark(one: Truth, noise: Noise, chance: np.random.Generator, *, turned: bool
 
 
 def _stray(tiles: list[DetectedTile], truth: Truth, chance: np.random.Generator) -> DetectedTile:
-    """Return a false tile as large as one of the true ones, anywhere."""
+    """Return a false tile at a random position, as large as a true one."""
     quad = tiles[int(chance.integers(len(tiles)))].quad
     spin = chance.uniform(0, 2 * np.pi)
     turn = np.array([[np.cos(spin), -np.sin(spin)], [np.sin(spin), np.cos(spin)]])
@@ -95,7 +95,7 @@ def _stray(tiles: list[DetectedTile], truth: Truth, chance: np.random.Generator)
 
 
 def _hands(truth: Truth) -> np.typing.NDArray[np.uint8]:
-    """Return a hands map in which each tile's top is covered by as much as the truth says."""
+    """Return a map of hands in which each tile's top is covered as far as the truth says."""
     shape = (int(np.ceil(truth["height"] / CELL)), int(np.ceil(truth["width"] / CELL)))
     fine = np.zeros((shape[0] * 4, shape[1] * 4), dtype=np.uint8)
     for one in truth["tiles"]:
@@ -111,7 +111,7 @@ FaultKey = tuple[str, str | None, frozenset[tuple[int, int]]]
 
 
 def count_places(truth: Truth, seen: Seen, layout: TableLayout) -> Counter[str]:
-    """Count tiles, those at their place, those at another, those without one, and false tiles with a place."""
+    """Count tiles, those at their places, those at others, those without one, and false tiles with a place."""
     counts: Counter[str] = Counter()
     for position, number in zip(layout.positions, seen.truth, strict=True):
         if number is None:
@@ -126,7 +126,7 @@ def count_places(truth: Truth, seen: Seen, layout: TableLayout) -> Counter[str]:
 
 
 def count_faults(truth: Truth, seen: Seen, layout: TableLayout) -> Counter[str]:
-    """Count the truth's faults, those named, and those named that are none; a swap is the same from either end."""
+    """Count the truth's faults, those named, and those named wrongly; a swap may be named from either end."""
     if truth["expected"] is None:
         return Counter()
     faults = compare(to_reading(seen.found, seen.marks, layout), parse_expected(truth["expected"]))

@@ -18,8 +18,8 @@ from vision.finder import (
     Detections,
     RefinedTiles,
     Votes,
-    _all_moved,
-    _away,
+    _corrected,
+    _misfit,
     _of_one_size,
     _scaled,
     _shrunk,
@@ -161,7 +161,7 @@ def _camera(tilt: float, roll: float) -> Pinhole:
 
 
 def _tile(camera: Pinhole, x: float, y: float, angle: float) -> Quad:
-    return camera.see(at_height(outline(x, y, 26, 35, angle), 20))
+    return camera.project(at_height(outline(x, y, 26, 35, angle), 20))
 
 
 @given(angle=ANGLES, roll=ANGLES, tilt=st.floats(0, 0.5))
@@ -349,7 +349,7 @@ def told(corners: Points, exchanged: float = -1.0) -> Points:
 def test_corners_move_by_what_is_told_and_no_further_than_nearly_a_half_side() -> None:
     quad = rectangle(np.array([100.0, 90.0]), 30.0, 40.0)
     move = np.array([[0.1, 0.2], [0.0, 0.0], [-0.5, 0.0], [2.0, 0.0]])
-    moved, exchanged = _all_moved(np.array([quad, quad]), np.array([told(move), told(move, 1.0)]))
+    moved, exchanged = _corrected(np.array([quad, quad]), np.array([told(move), told(move, 1.0)]))
     assert moved == pytest.approx(quad + np.array([[1.5, 4.0], [0.0, 0.0], [-7.5, 0.0], [0.95 * 15.0, 0.0]]), abs=1e-3)
     assert exchanged == pytest.approx(np.roll(moved, 1, axis=0), abs=1e-4)
     there = square_to_pixels(quad) @ np.array([*CLOSEUP_SQUARE[0], 1.0])
@@ -359,7 +359,7 @@ def test_corners_move_by_what_is_told_and_no_further_than_nearly_a_half_side() -
 def test_the_nearer_corners_and_the_likelier_tile_are_followed() -> None:
     near, likely = told(np.full((4, 2), 0.1)), told(np.full((4, 2), 0.3))
     likely[8] += 5.0
-    assert _away(np.array([near, likely])) == pytest.approx([0.1 - 3.0 / 20, 0.3 - 8.0 / 20])
+    assert _misfit(np.array([near, likely])) == pytest.approx([0.1 - 3.0 / 20, 0.3 - 8.0 / 20])
 
 
 def test_networks_take_grey_levels_about_the_middle() -> None:

@@ -11,8 +11,8 @@ from vision.geometry import (
     Points,
     TablePlane,
     _in_front,
+    _jacobian,
     _side_errors,
-    _slopes,
     _tile_errors,
     _view,
     diagonal_crossing,
@@ -124,7 +124,7 @@ def test_a_tile_is_a_ruler_of_its_own_sides() -> None:
     assert (tiles.centres[0], tiles.across[0], tiles.along[0]) == (
         pytest.approx([9.0, 17.0]), pytest.approx([20.0, 2.0]), pytest.approx([-2.0, 30.0]),
     )  # fmt: skip
-    ruler = tiles.measured()[0]
+    ruler = tiles.to_own_units()[0]
     assert ruler @ tiles.across[0] == pytest.approx([1.0, 0.0], abs=1e-6)
     assert ruler @ tiles.along[0] == pytest.approx([0.0, 1.0], abs=1e-6)
 
@@ -183,7 +183,7 @@ def test_slopes_are_how_sides_change_with_each_number() -> None:
 
     for number, step in enumerate(1e-6 * np.eye(7)):
         change = (sides(NUMBERS + step) - sides(NUMBERS - step)) / 2e-6
-        assert _slopes(NUMBERS, local)[..., number] == pytest.approx(change, abs=1e-5)
+        assert _jacobian(NUMBERS, local)[..., number] == pytest.approx(change, abs=1e-5)
 
 
 def test_sides_miss_by_what_they_differ_from_a_tile_s() -> None:

@@ -22,8 +22,8 @@ from vision.layout import (
     inside_share,
     judge_gap,
     lay_out_table,
+    oddly_coloured_backs,
     stand_tiles_up,
-    strange_backs,
 )
 from vision.marks import TileMark
 from vision.picture import CORE_SIDE, Colours
@@ -36,7 +36,7 @@ BLUE, SHADED = (150, 90, 30), (36, 80, 24)
 def others(seen: Seen) -> dict[RowCol, PlaceState]:
     """Return the places that hold anything but a back."""
     (tray,) = seen.lay_out().trays
-    return {(site.row, site.col): site.state for site in tray.sites if site.state is not PlaceState.BACK}
+    return {(place.row, place.col): place.state for place in tray.places if place.state is not PlaceState.BACK}
 
 
 def middle(scene: Scene, where: RowCol) -> tuple[float, float]:
@@ -82,7 +82,8 @@ def test_floor_of_the_backs_own_colour_is_told_by_the_missing_print(monkeypatch:
 @pytest.mark.parametrize(("colour", "strange"), [(BLUE, True), (FACE, True), (BACK, False), (SHADED, False)])
 def test_another_hue_is_strange_and_shade_is_not(colour: tuple[int, int, int], strange: bool) -> None:  # noqa: FBT001 - a parameter of the test
     seen = see(tray_scene(POSE).changed((1, 4), colour=colour))
-    named = [one.where for one, position in zip(seen.shown, seen.lay_out().positions, strict=True) if position.strange]
+    positions = seen.lay_out().positions
+    named = [tile.where for tile, position in zip(seen.shown, positions, strict=True) if position.odd_colour]
     assert named == ([(1, 4)] if strange else [])
 
 
@@ -90,14 +91,14 @@ def test_glare_on_most_of_a_back_makes_it_no_strange_one() -> None:
     rims = np.tile(np.array([50.0, -30.0, 20.0], dtype=np.float32), (12, 40, 1))
     rims[3, :28] = [96.0, 0.0, 2.0]
     middles = np.column_stack([np.arange(12.0), np.zeros(12)])
-    assert not strange_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
+    assert not oddly_coloured_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
 
 
 def test_a_back_that_glare_has_turned_white_is_no_strange_one() -> None:
     rims = np.tile(np.array([50.0, -30.0, 20.0], dtype=np.float32), (12, 40, 1))
     rims[3] = [99.0, 0.0, 1.0]
     middles = np.column_stack([np.arange(12.0), np.zeros(12)])
-    assert not strange_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
+    assert not oddly_coloured_backs(rims, middles, np.ones(12, dtype=bool), np.zeros(12, dtype=bool)).any()
 
 
 def test_what_may_be_the_floor_of_an_empty_tray_makes_no_neighbour_strange() -> None:
@@ -106,18 +107,18 @@ def test_what_may_be_the_floor_of_an_empty_tray_makes_no_neighbour_strange() -> 
     middles = np.column_stack([np.arange(20.0), np.zeros(20)])
     floor = np.arange(20) >= 8
     backs = np.ones(20, dtype=bool)
-    assert strange_backs(rims, middles, backs, np.zeros(20, dtype=bool))[:8].any()
-    assert not strange_backs(rims, middles, backs, floor)[:8].any()
+    assert oddly_coloured_backs(rims, middles, backs, np.zeros(20, dtype=bool))[:8].any()
+    assert not oddly_coloured_backs(rims, middles, backs, floor)[:8].any()
 
 
 def test_a_face_is_never_a_strange_back() -> None:
     seen = see(tray_scene(POSE).changed((1, 4), face_up=True))
-    assert not any(position.strange for position in seen.lay_out().positions)
+    assert not any(position.odd_colour for position in seen.lay_out().positions)
 
 
 def test_the_states_are_given_for_every_place_in_reading_order() -> None:
     (tray,) = see(tray_scene(POSE)).lay_out().trays
-    assert [(site.row, site.col) for site in tray.sites] == list(tray_places())
+    assert [(place.row, place.col) for place in tray.places] == list(tray_places())
 
 
 def beside(colour: tuple[int, int, int], *, count: int = 1, grow: float = 1.0) -> Scene:
@@ -148,7 +149,7 @@ def test_what_is_unlike_is_a_ghost_and_a_tile_in_the_tray_never_is() -> None:
     seen = see(beside(BLUE, count=22))
     layout = seen.lay_out()
     assert len(layout.unlike) == len(seen.shown)  # clutter: nothing is believed
-    assert {seen.shown[number].where for number in layout.ghosts} == {None}
+    assert {seen.shown[number].where for number in layout.false_detections} == {None}
 
 
 def test_a_tray_is_found_among_print_of_another_colour_that_would_hide_it() -> None:
@@ -162,7 +163,7 @@ def test_a_tray_is_found_among_print_of_another_colour_that_would_hide_it() -> N
     ]
     seen = see(Scene(POSE, (*tray.tiles, *cells)))
     trays = seen.lay_out().trays
-    assert [{seen.shown[site.tile].serial for site in one.sites if site.tile is not None} for one in trays] == [
+    assert [{seen.shown[place.tile].serial for place in one.places if place.tile is not None} for one in trays] == [
         set(range(1, 35))
     ]
 
@@ -206,7 +207,7 @@ def rims_with(change: tuple[float, float, float], share: float = 1.0, count: int
 def is_strange(rims: Colours, blank: int | None = None) -> bool:
     middles = np.column_stack([np.arange(float(len(rims))), np.zeros(len(rims))])
     flags = np.arange(len(rims)) == blank
-    found = strange_backs(rims, middles, np.ones(len(rims), dtype=bool), flags)
+    found = oddly_coloured_backs(rims, middles, np.ones(len(rims), dtype=bool), flags)
     assert not np.delete(found, 3).any()
     return bool(found[3])
 

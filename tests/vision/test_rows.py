@@ -227,7 +227,7 @@ def test_a_lattice_goes_through_its_tiles_and_not_through_a_stray(indents: Inden
     assert spots == pytest.approx(own, abs=0.03)
     assert lattice.pitch == pytest.approx(1.1, abs=5e-3)
     assert lattice.row_pitch == pytest.approx(1.6, abs=0.02)
-    assert lattice.own(own @ QUARTER_TURNS[quarter].T) == pytest.approx(own)
+    assert lattice.to_tray_axes(own @ QUARTER_TURNS[quarter].T) == pytest.approx(own)
     assert lattice.rotation == pytest.approx((90.0 * quarter + np.degrees(np.arctan(0.03 / 1.1))) % 360, abs=0.5)
 
 
@@ -361,7 +361,7 @@ def filled(*tiles: tuple[float, float, float, float]) -> dict[tuple[int, int], i
         np.zeros((0, 0), np.uint8),
         1.0,
     )
-    return _fill([LATTICE], spots, np.radians([tile[2] for tile in tiles]), found)[0].held
+    return _fill([LATTICE], spots, np.radians([tile[2] for tile in tiles]), found)[0].tiles_by_place
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from vision.finder import DetectedTile
 from vision.geometry import rectangle
 from vision.layout import lay_out_table
 from vision.reading import CENTRED, LEFT, SEATS, PlaceState, RowCol, tray_places
-from vision.trays import name_seats, way_votes
+from vision.trays import name_seats, orientation_votes
 
 PLACES = list(tray_places())
 POSES = st.builds(
@@ -40,7 +40,7 @@ def wheres(seen: Seen) -> list[RowCol | None]:
 def states(seen: Seen) -> dict[RowCol, PlaceState]:
     trays = seen.lay_out().trays
     assert len(trays) == 1
-    return {(site.row, site.col): site.state for site in trays[0].sites}
+    return {(place.row, place.col): place.state for place in trays[0].places}
 
 
 @given(POSES)
@@ -271,4 +271,4 @@ def test_east_is_at_the_bottom_and_the_others_follow_against_the_clock(
 )
 def test_marks_that_contradict_one_another_hardly_vote(upright: int, over: int, votes: float) -> None:
     """Three missing tiles of a set written by hand: four votes against six turned its tray, and 100 was read as 001."""
-    assert way_votes(upright, over) == pytest.approx(votes)
+    assert orientation_votes(upright, over) == pytest.approx(votes)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vision.cameras.camera import Camera, PicturesCamera, parse_camera_settings, setting_number, split_camera_query
 from vision.cameras.lens import split_lens
-from vision.cameras.picamera import PiCamera, take_simulated
+from vision.cameras.picamera import PiCamera, parse_simulated
 from vision.cameras.v4l2 import V4l2Camera
 from vision.errors import CameraAddressError
 from vision.sim.table import SimulatedTable
@@ -38,7 +38,7 @@ def _opener(address: str, world: SimulatedTable | None) -> Callable[[], Camera]:
         return _simulated_table(address, world)
     place, query = split_camera_query(rest)
     if (kind, place) == ("sim", "//ribbon"):
-        number, driver = take_simulated(query)
+        number, driver = parse_simulated(query)
         return partial(PiCamera, number, parse_camera_settings(query), driver)
     if kind == "pictures" and place:
         return _pictures(place, query)

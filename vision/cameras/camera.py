@@ -78,7 +78,7 @@ def setting_number(name: str, text: str, least: float, most: float) -> float:
     except ValueError:
         number = math.nan
     if not least <= number <= most:
-        raise CameraAddressError(f"{name}={text}: it lies between {least:g} and {most:g}")
+        raise CameraAddressError(f"{name}={text}: it must be between {least:g} and {most:g}")
     return number
 
 
@@ -116,7 +116,7 @@ class Camera(Closing):
     def frame(self) -> Picture:
         """Take a picture (BGR, shape (height, width, 3), uint8). Raises CameraError; PictureError for a bad frame."""
         taken = self._take()
-        return taken if self.lens is None else self.lens.straightened(check_picture(taken))
+        return taken if self.lens is None else self.lens.undistort_picture(check_picture(taken))
 
     def _take(self) -> Picture:
         """Take a picture without straightening it. Raises as `frame`."""
@@ -136,7 +136,7 @@ class Camera(Closing):
             raise CameraClosedError("the camera is closed")
 
 
-_ENDINGS = frozenset({".jpg", ".jpeg", ".png"})
+_SUFFIXES = frozenset({".jpg", ".jpeg", ".png"})
 
 
 class PicturesCamera(Camera):
@@ -148,7 +148,7 @@ class PicturesCamera(Camera):
     def __init__(self, folder: Path, *, loop: bool = False, fps: float = 10.0) -> None:
         super().__init__()
         try:
-            self._files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
+            self._files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
         except OSError as error:
             raise CameraMissingError(f"the folder {folder.name} cannot be opened: {error.strerror}") from error
         if not self._files:

@@ -69,22 +69,22 @@ CameraEvent = CameraOpened | CameraLost
 class CameraFeed(Closing):
     """Takes frames on its own thread, and keeps only the newest.
 
-    `tell` is called on the feed's thread with each change of state, and must return quickly. `open_` opens the camera,
-    and is called again, after growing pauses, whenever the camera was lost.
+    `on_event` is called on the feed's thread with each change of state, and must return quickly. `open_` opens the
+    camera, and is called again, after growing pauses, whenever the camera was lost.
     """
 
     def __init__(
         self,
         open_: Callable[[], Camera],
-        tell: Callable[[CameraEvent], None],
+        on_event: Callable[[CameraEvent], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._open, self._tell, self._clock = open_, tell, clock
+        self._open, self._on_event, self._clock = open_, on_event, clock
         self._stopped = threading.Event()
         self._changed = threading.Condition()
         self._newest: CameraFrame | None = None
         self._count = 0
-        self._wanted = 0  # requested exposure, in stops
+        self._wanted_exposure = 0  # requested exposure, in stops
         self._state: object = None  # the last event that was reported
         self.ended = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
@@ -101,7 +101,7 @@ class CameraFeed(Closing):
 
     def expose(self, stops: int) -> None:
         """Request another exposure, in stops relative to the camera's own; ignored if the camera cannot change it."""
-        self._wanted = stops
+        self._wanted_exposure = stops
 
     def latest(self, after: int = 0) -> CameraFrame | None:
         """Return the newest frame if its number, counted from 1, is above `after`, without waiting."""
@@ -122,30 +122,30 @@ class CameraFeed(Closing):
                 with self._open() as camera:
                     self._take(camera)
             except VisionError as error:
-                self._change(CameraLost(error.code, str(error)))
+                self._report(CameraLost(error.code, str(error)))
             except Exception as error:  # an unexpected error in a driver must not stop the feed for good
                 log.exception("camera_failed")
-                self._change(CameraLost(CameraError.code, str(error)))
+                self._report(CameraLost(CameraError.code, str(error)))
             failures = 1 if self._count > before else failures + 1
             if not self.ended:
                 self._stopped.wait(pause_after(failures))
 
     def _take(self, camera: Camera) -> None:
         """Take frames until the camera is lost or has ended, or the feed is closed."""
-        bad = exposure = asked = settling = 0
+        bad = exposure = requested = settling = 0
         while not self._stopped.is_set():
             due = self._clock() + camera.pause
-            if self._wanted != asked:
-                asked, settling = self._wanted, camera.settling
-                exposure = asked if camera.expose(asked) else 0
+            if self._wanted_exposure != requested:
+                requested, settling = self._wanted_exposure, camera.settling
+                exposure = requested if camera.expose(requested) else 0
             try:
-                self._give(check_picture(camera.frame()), None if settling else exposure)
+                self._publish(check_picture(camera.frame()), None if settling else exposure)
                 settling = max(0, settling - 1)
-                self._change(CameraOpened(camera.unmet))
+                self._report(CameraOpened(camera.unmet))
                 bad = 0
             except PictureError as error:
                 bad += 1
-                self._change(CameraLost(error.code, str(error)))
+                self._report(CameraLost(error.code, str(error)))
                 if bad >= _BAD_IN_A_ROW:
                     raise
             if camera.ended:
@@ -153,7 +153,7 @@ class CameraFeed(Closing):
             self._stopped.wait(max(0.0, due - self._clock()))
         return None
 
-    def _give(self, picture: Picture, exposure: int | None) -> None:
+    def _publish(self, picture: Picture, exposure: int | None) -> None:
         with self._changed:
             self._count += 1
             self._newest = CameraFrame(self._count, self._clock(), picture, exposure)
@@ -164,15 +164,15 @@ class CameraFeed(Closing):
             self.ended = True
             self._changed.notify_all()
 
-    def _change(self, event: CameraEvent) -> None:
+    def _report(self, event: CameraEvent) -> None:
         """Report an event if it changes the state."""
-        known = self._state
-        if event == known or (
-            isinstance(event, CameraLost) and isinstance(known, CameraLost) and event.code == known.code
+        reported = self._state
+        if event == reported or (
+            isinstance(event, CameraLost) and isinstance(reported, CameraLost) and event.code == reported.code
         ):
             return
         self._state = event
-        self._tell(event)
+        self._on_event(event)
 
 
 _FIRST = 8  # frames until a camera has settled its exposure and focus; a single picture is taken after them

@@ -47,13 +47,13 @@ class Lens:
     x: float = 0.5
     y: float = 0.5
 
-    def straight(self, seen: Points, size: Size) -> Points:
+    def undistort(self, seen: Points, size: Size) -> Points:
         """Return the undistorted positions of pixels, shape (n, 2)."""
         centre, reach = self._centre(size), _reach(size)
         away = (seen - centre) / reach
         return np.asarray(centre + reach * away * self._stretch((away**2).sum(axis=1, keepdims=True)))
 
-    def bent(self, straight: Points, size: Size) -> Points:
+    def distort(self, straight: Points, size: Size) -> Points:
         """Return where the lens shows undistorted positions, shape (n, 2), pixels."""
         centre, reach = self._centre(size), _reach(size)
         away = (straight - centre) / reach
@@ -68,21 +68,21 @@ class Lens:
         stretch = self._stretch(at)
         return bool((1 + 3 * self.k1 * at + 5 * self.k2 * at**2).min() > _STEEPEST and stretch.max() < _WIDEST)
 
-    def straightened(self, picture: Picture) -> Picture:
+    def undistort_picture(self, picture: Picture) -> Picture:
         """Return the picture without distortion, at the same scale in the middle.
 
         It is made larger where necessary, so that it contains everything that the camera saw.
         """
-        across, down = _way_back(self, (picture.shape[1], picture.shape[0]))
+        across, down = _remap_tables(self, (picture.shape[1], picture.shape[0]))
         flat = cv2.remap(picture, across, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=_GREY)
         return np.asarray(flat, dtype=np.uint8)
 
-    def room(self, size: Size) -> tuple[Points, Size]:
+    def straightened_frame(self, size: Size) -> tuple[Points, Size]:
         """Return the origin of the straightened picture in pixels, shape (2,), and its size, for a camera of `size`."""
         wide, high = size
         across, down = np.linspace(0, wide, 64), np.linspace(0, high, 64)
         edges = [(across, 0 * across), (across, 0 * across + high), (0 * down, down), (0 * down + wide, down)]
-        border = self.straight(np.concatenate([np.column_stack(edge) for edge in edges]), size)
+        border = self.undistort(np.concatenate([np.column_stack(edge) for edge in edges]), size)
         low, top = np.floor(border.min(axis=0) + 1e-6), np.ceil(border.max(axis=0) - 1e-6)
         return np.asarray(low), (int(top[0] - low[0]), int(top[1] - low[1]))
 
@@ -106,11 +106,11 @@ def _reach(size: Size) -> float:
 
 
 @lru_cache(maxsize=2)
-def _way_back(lens: Lens, size: Size) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
+def _remap_tables(lens: Lens, size: Size) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
     """Return for each pixel of a straightened picture where the camera saw it, as maps for `cv2.remap`."""
-    start, (wide, high) = lens.room(size)
+    start, (wide, high) = lens.straightened_frame(size)
     rows, cols = np.indices((high, wide)).astype(np.float64)
-    seen = lens.bent(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5 + start, size) - 0.5
+    seen = lens.distort(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5 + start, size) - 0.5
     x, y = seen.T.astype(np.float32).reshape(2, high, wide)
     across, down = cv2.convertMaps(x, y, cv2.CV_16SC2)
     return np.asarray(across, dtype=np.int16), np.asarray(down, dtype=np.uint16)
@@ -145,7 +145,7 @@ def parse_lens(text: str) -> Lens:
     if not all(map(isfinite, astuple(lens))) or not (_CENTRE[0] <= min(x, y) <= max(x, y) <= _CENTRE[1]):
         raise CameraAddressError(f"lens={text}: the centre lies in the middle half of the picture")
     if not lens.fits((4, 3)):
-        raise CameraAddressError(f"lens={text}: no lens bends so")
+        raise CameraAddressError(f"lens={text}: no lens has these values")
     return lens
 
 
@@ -164,7 +164,7 @@ _NOISE = 0.3  # pixels: usual error of a corner, at 1920 x 1080
 _CLEAR = 1 / 1100  # largest remaining error, in half diagonals: a pixel at 1920 x 1080
 _BOARD: Points = np.array([[col, row] for row in range(ROWS) for col in range(COLUMNS)], dtype=np.float64)
 
-WANTED: Final = ("top_left", "top", "top_right", "left", "middle", "right", "bottom_left", "bottom", "bottom_right")
+NINTHS: Final = ("top_left", "top", "top_right", "left", "middle", "right", "bottom_left", "bottom", "bottom_right")
 """The names of a picture's ninths, row by row."""
 
 
@@ -186,14 +186,14 @@ def find_chart(picture: Picture) -> Points | None:
     return np.asarray(corners, dtype=np.float64).reshape(-1, 2) + 0.5 if found else None
 
 
-def ninths_unseen(views: Sequence[Points], size: Size) -> Iterator[str]:
+def unseen_ninths(views: Sequence[Points], size: Size) -> Iterator[str]:
     """Yield the ninths of the picture where too few corners of the chart were seen, the outer corners first."""
     places = np.concatenate([np.zeros((0, 2)), *views])
     ninth = np.clip(places / size * _THIRDS, 0, _THIRDS - 1).astype(int) @ [1, _THIRDS]
-    seen = np.bincount(ninth, minlength=len(WANTED)) >= _SEEN
+    seen = np.bincount(ninth, minlength=len(NINTHS)) >= _SEEN
     for number in (0, 2, 8, 6, 1, 5, 7, 3, 4):
         if not seen[number]:
-            yield WANTED[number]
+            yield NINTHS[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,25 +211,25 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     Levenberg-Marquardt over the lens's four parameters; the best view of each picture follows from them. Raises
     LensUnclearError if no lens explains all pictures, or if the lens found is not valid in an address.
     """
-    numbers, damping, better = np.array(astuple(Lens())), 1e-3, True
-    off = _misses(Lens(), views, size)
-    before = _pixels_off(Lens(), views, size)
+    parameters, damping, better = np.array(astuple(Lens())), 1e-3, True
+    errors = _weighted_errors(Lens(), views, size)
+    before = _rms_error(Lens(), views, size)
     for _ in range(_ROUNDS):
         if better:
-            near = [Lens(*moved) for moved in numbers + _STEP * np.eye(len(numbers))]
-            slope = np.column_stack([(_misses(lens, views, size) - off) / _STEP for lens in near])
-            normal = slope.T @ slope
-        step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-9), -slope.T @ off)
-        tried = Lens(*(numbers + step))
-        new = _misses(tried, views, size) if tried.fits(size) else off + np.inf
-        better = bool((new**2).sum() < (off**2).sum())
+            lenses = [Lens(*moved) for moved in parameters + _STEP * np.eye(len(parameters))]
+            jacobian = np.column_stack([(_weighted_errors(lens, views, size) - errors) / _STEP for lens in lenses])
+            normal = jacobian.T @ jacobian
+        step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-9), -jacobian.T @ errors)
+        tried = Lens(*(parameters + step))
+        new = _weighted_errors(tried, views, size) if tried.fits(size) else errors + np.inf
+        better = bool((new**2).sum() < (errors**2).sum())
         damping = damping / 10 if better else damping * 10
         if better:
-            numbers, off = numbers + step, new
+            parameters, errors = parameters + step, new
         if np.abs(step).max() < _STILL:
             break
-    lens = Lens(*(float(number) for number in numbers))
-    found = MeasuredLens(lens, before, _pixels_off(lens, views, size))
+    lens = Lens(*(float(number) for number in parameters))
+    found = MeasuredLens(lens, before, _rms_error(lens, views, size))
     if not found.after <= _CLEAR * float(np.hypot(*size)) / 2:
         raise LensUnclearError(
             f"the chart's corners are {found.after:.1f} pixels off in every lens: it must be flat and still, "
@@ -242,21 +242,21 @@ def measure_lens(views: Sequence[Points], size: Size) -> MeasuredLens:
     return found
 
 
-def _misses(lens: Lens, views: Sequence[Points], size: Size) -> NDArray[np.float64]:
+def _weighted_errors(lens: Lens, views: Sequence[Points], size: Size) -> NDArray[np.float64]:
     """Return the errors of all corners in units of their noise, followed by those of the lens's centre (a prior)."""
     unit = _NOISE * float(np.hypot(*size)) / np.hypot(1920, 1080)
     unusual = (np.array([lens.x, lens.y]) - 0.5) / _CENTRE_PLAY
-    return np.concatenate([_corners_off(lens, views, size).ravel() / unit, unusual])
+    return np.concatenate([_corner_errors(lens, views, size).ravel() / unit, unusual])
 
 
-def _pixels_off(lens: Lens, views: Sequence[Points], size: Size) -> float:
-    return float(np.sqrt((_corners_off(lens, views, size) ** 2).sum(axis=1).mean()))
+def _rms_error(lens: Lens, views: Sequence[Points], size: Size) -> float:
+    return float(np.sqrt((_corner_errors(lens, views, size) ** 2).sum(axis=1).mean()))
 
 
-def _corners_off(lens: Lens, views: Sequence[Points], size: Size) -> Points:
+def _corner_errors(lens: Lens, views: Sequence[Points], size: Size) -> Points:
     """Return the errors of all corners with this lens and the best view of each picture, pixels, shape (n, 2)."""
-    off = []
+    errors = []
     for seen in views:
-        way, _ = cv2.findHomography(_BOARD, lens.straight(seen, size), 0)
-        off.append(lens.bent(project(np.asarray(way, dtype=np.float64), _BOARD), size) - seen)
-    return np.concatenate(off)
+        homography, _ = cv2.findHomography(_BOARD, lens.undistort(seen, size), 0)
+        errors.append(lens.distort(project(np.asarray(homography, dtype=np.float64), _BOARD), size) - seen)
+    return np.concatenate(errors)

@@ -50,8 +50,8 @@ _ERRORS: Final[Mapping[str, tuple[type[CameraError], str]]] = {
         CameraDriverMissingError,
         "Debian's picamera2 cannot be used here: {} (sudo apt install python3-picamera2)",
     ),
-    "missing": (CameraMissingError, "no such camera on the ribbon, or it does not start: {}"),
-    "unplugged": (CameraUnpluggedError, "the camera gives no picture any more: {}"),
+    "missing": (CameraMissingError, "there is no such camera on the ribbon cable, or it does not start: {}"),
+    "unplugged": (CameraUnpluggedError, "the camera no longer gives pictures: {}"),
 }
 
 
@@ -64,7 +64,7 @@ class RibbonDriver:
     faults: Mapping[str, float] | None = None
 
 
-def take_simulated(query: dict[str, str]) -> tuple[int, RibbonDriver]:
+def parse_simulated(query: dict[str, str]) -> tuple[int, RibbonDriver]:
     """Pop the faults of an address such as `sim://ribbon?dies=3` from its settings; return camera number and driver.
 
     Raises CameraAddressError.
@@ -99,23 +99,23 @@ class PiCamera(Camera):
     def __init__(self, number: int, settings: CameraSettings, driver: RibbonDriver = RibbonDriver()) -> None:
         """Start the camera's process, and wait until it has opened the camera. Raises CameraError."""
         super().__init__()
-        wish = {
+        request = {
             "number": number,
             "size": (settings.width, settings.height),
             "controls": {name: value for _, name, value in libcamera_controls(settings)},
             "driver": str(driver.path) if driver.path else None,
             "faults": driver.faults or {},
         }
-        self._line, theirs = socket.socketpair()
-        self._answers = self._line.makefile("rb")
-        self._memory, self._asked = os.memfd_create("ribbon"), 0
+        self._socket, theirs = socket.socketpair()
+        self._answers = self._socket.makefile("rb")
+        self._memory, self._request_number = os.memfd_create("ribbon"), 0
         fds = theirs.fileno(), self._memory
         try:
             # -B: Debian's Python, of whatever version, must not write compiled modules next to ours.
-            command = [driver.python, "-IB", str(PROCESS), *map(str, fds), json.dumps(wish)]
+            command = [driver.python, "-IB", str(PROCESS), *map(str, fds), json.dumps(request)]
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=fds)
         except OSError as error:
-            self._let_go()
+            self._close_channel()
             raise CameraDriverMissingError(f"{driver.python} does not start: {error.strerror}") from error
         finally:
             theirs.close()
@@ -146,31 +146,31 @@ class PiCamera(Camera):
     def _take(self) -> Picture:
         """Take a picture. Raises CameraUnpluggedError if none comes, PictureError if the frame is not a picture."""
         self._require_open()
-        self._asked += 1
-        self._send(self._asked)
+        self._request_number += 1
+        self._send(self._request_number)
         answer = self._answer(_FRAME_S)
         shape, size = tuple(answer["shape"]), os.fstat(self._memory).st_size
-        if answer["number"] != self._asked or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
-            raise PictureError("the camera gave something that is no picture")
+        if answer["number"] != self._request_number or answer["type"] != "uint8" or not 0 < np.prod(shape) <= size:
+            raise PictureError("the camera returned something that is not a picture")
         with mmap.mmap(self._memory, int(np.prod(shape)), prot=mmap.PROT_READ) as room:
             return check_picture(np.frombuffer(bytes(room), dtype=np.uint8).reshape(shape))
 
-    def _send(self, said: object) -> None:
+    def _send(self, message: object) -> None:
         try:
-            self._line.sendall(json.dumps(said).encode() + b"\n")
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
             raise CameraUnpluggedError("the camera's process has ended") from error
 
     def _answer(self, patience: float) -> dict[str, Any]:
         """Return the process's next answer. Raises CameraError for an error, a timeout or the end of the process."""
-        self._line.settimeout(patience)
+        self._socket.settimeout(patience)
         try:
-            said = self._answers.readline()
+            line = self._answers.readline()
         except OSError as error:
-            raise CameraUnpluggedError("the camera gives no picture any more") from error
-        if not said:
+            raise CameraUnpluggedError("the camera no longer gives pictures") from error
+        if not line:
             raise CameraUnpluggedError("the camera's process has ended")
-        answer: dict[str, Any] = json.loads(said)
+        answer: dict[str, Any] = json.loads(line)
         if "why" in answer:
             kind, text = _ERRORS[answer["why"]]
             raise kind(text.format(answer["words"]))
@@ -178,18 +178,18 @@ class PiCamera(Camera):
 
     def _release(self) -> None:
         """End the process, by force if necessary."""
-        self._let_go()
+        self._close_channel()
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    def _let_go(self) -> None:
+    def _close_channel(self) -> None:
         with suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._answers.close()
-        self._line.close()
+        self._socket.close()
         os.close(self._memory)
 
 
@@ -200,17 +200,17 @@ def _wrong_size(wanted: tuple[int, int], got: tuple[int, int]) -> tuple[UnmetSet
 
 def _out_of_reach(settings: CameraSettings, limits: Mapping[str, tuple[float, float]]) -> tuple[UnmetSetting, ...]:
     """Return the settings that the camera has no control for, or whose values are outside its limits."""
-    misses: dict[str, UnmetSetting] = {}
+    unmet: dict[str, UnmetSetting] = {}
     for setting, name, value in libcamera_controls(settings):
         wanted = getattr(settings, setting)
         if wanted is None:
             continue  # our own choice, not in the address
         if name not in limits:
-            misses.setdefault(setting, UnmetSetting(setting, wanted, None))
+            unmet.setdefault(setting, UnmetSetting(setting, wanted, None))
             continue
         least, most = limits[name]
         if not least <= value <= most:
             near = min(max(value, least), most)
             taken = near / 1000 if setting == "exposure" else 1_000_000 / near if setting == "fps" else near
-            misses.setdefault(setting, UnmetSetting(setting, wanted, taken))
-    return tuple(misses.values())
+            unmet.setdefault(setting, UnmetSetting(setting, wanted, taken))
+    return tuple(unmet.values())

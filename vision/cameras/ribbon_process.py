@@ -20,34 +20,34 @@ class Refusal(Exception):
     """The reason why the camera gives no pictures: `driver`, `missing` or `unplugged`, and the driver's message."""
 
 
-def load_driver(wish: dict[str, Any]) -> ModuleType:
+def load_driver(request: dict[str, Any]) -> ModuleType:
     """Return the module picamera2, or the simulated one if requested."""
     try:
-        if wish["driver"] is None:
+        if request["driver"] is None:
             return importlib.import_module("picamera2")
-        spec = importlib.util.spec_from_file_location("picamera2", wish["driver"])
+        spec = importlib.util.spec_from_file_location("picamera2", request["driver"])
         if spec is None or spec.loader is None:
-            raise ImportError(wish["driver"])
+            raise ImportError(request["driver"])
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except (ImportError, OSError, ValueError) as error:  # ValueError: built for another numpy
         raise Refusal("driver", str(error)) from None
-    module.FAULTS.update(wish["faults"])
+    module.FAULTS.update(request["faults"])
     return module
 
 
-def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def open_camera(request: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Open and start the camera; return it, and its size and limits."""
-    driver = load_driver(wish)
+    driver = load_driver(request)
     try:
-        camera = driver.Picamera2(wish["number"])
+        camera = driver.Picamera2(request["number"])
         # libcamera's "RGB888" is B, G, R in memory, as in OpenCV. Without a queue, a picture is never older than the
         # request for it.
-        main = {"size": tuple(wish["size"]), "format": "RGB888"}
+        main = {"size": tuple(request["size"]), "format": "RGB888"}
         camera.configure(camera.create_video_configuration(main=main, queue=False))
-        names = {*wish["controls"], "ExposureTime", "ExposureValue"} & set(camera.camera_controls)
+        names = {*request["controls"], "ExposureTime", "ExposureValue"} & set(camera.camera_controls)
         limits = {name: camera.camera_controls[name][:2] for name in names}
-        controls = {name: value for name, value in wish["controls"].items() if name in limits}
+        controls = {name: value for name, value in request["controls"].items() if name in limits}
         if "FrameDurationLimits" in controls:
             controls["FrameDurationLimits"] = (controls["FrameDurationLimits"],) * 2  # least and most
         camera.set_controls(controls)  # before the start, so that they apply to the first picture
@@ -57,7 +57,7 @@ def open_camera(wish: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return camera, {"size": list(camera.camera_configuration()["main"]["size"]), "limits": limits}
 
 
-def lay_down(picture: memoryview, memory: int) -> None:
+def write_picture(picture: memoryview, memory: int) -> None:
     """Write a picture into the file in memory."""
     if os.fstat(memory).st_size < picture.nbytes:
         os.ftruncate(memory, picture.nbytes)
@@ -65,16 +65,16 @@ def lay_down(picture: memoryview, memory: int) -> None:
         room[:] = picture.tobytes()
 
 
-def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
+def serve(request: dict[str, Any], answers: IO[str], memory: int) -> None:
     """Write a picture for each number received, and set controls received, until the socket is closed."""
 
-    def say(**answer: object) -> None:
-        answers.write(json.dumps(answer) + "\n")
+    def answer(**fields: object) -> None:
+        answers.write(json.dumps(fields) + "\n")
         answers.flush()
 
     try:
-        camera, opened = open_camera(wish)
-        say(**opened)
+        camera, opened = open_camera(request)
+        answer(**opened)
         for line in answers:
             number = json.loads(line)
             try:
@@ -84,13 +84,13 @@ def serve(wish: dict[str, Any], answers: IO[str], memory: int) -> None:
                 picture = camera.capture_array("main")
             except RuntimeError as error:
                 raise Refusal("unplugged", str(error)) from None
-            lay_down(memoryview(picture), memory)
-            say(number=number, shape=picture.shape, type=str(picture.dtype))
+            write_picture(memoryview(picture), memory)
+            answer(number=number, shape=picture.shape, type=str(picture.dtype))
         camera.stop()
         camera.close()
     except Refusal as refusal:
         why, words = refusal.args
-        say(why=why, words=words)
+        answer(why=why, words=words)
 
 
 if __name__ == "__main__":

@@ -62,19 +62,19 @@ class V4l2Camera(Camera):
         # Compressed, if the camera can: uncompressed, USB 2 carries only five pictures of 1920 x 1080 a second.
         self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # an old frame would show tiles where they no longer lie
-        has = {ask.property: self._capture.set(ask.property, ask.value) for ask in property_requests(settings)}
+        accepted = {one.property: self._capture.set(one.property, one.value) for one in property_requests(settings)}
         self.settling = _SETTLING
         self._own: tuple[float, float] | None = None  # mode and value of the camera's own exposure, while changed
-        self.unmet = tuple({miss.setting: miss for miss in self._misses(settings, has)}.values())
+        self.unmet = tuple({unmet.setting: unmet for unmet in self._unmet_settings(settings, accepted)}.values())
 
-    def _misses(self, settings: CameraSettings, has: dict[int, bool]) -> Iterator[UnmetSetting]:
+    def _unmet_settings(self, settings: CameraSettings, accepted: dict[int, bool]) -> Iterator[UnmetSetting]:
         """Yield the settings that were not accepted, once all are set: a size may change the rate, a mode the value."""
-        for ask in property_requests(settings):
-            taken = float(self._capture.get(ask.property))
-            if not has[ask.property]:
-                yield UnmetSetting(ask.setting, getattr(settings, ask.setting), None)
-            elif not isclose(taken, ask.value, rel_tol=_NEAR, abs_tol=0.5):
-                yield UnmetSetting(ask.setting, getattr(settings, ask.setting), taken / ask.unit)
+        for request in property_requests(settings):
+            actual = float(self._capture.get(request.property))
+            if not accepted[request.property]:
+                yield UnmetSetting(request.setting, getattr(settings, request.setting), None)
+            elif not isclose(actual, request.value, rel_tol=_NEAR, abs_tol=0.5):
+                yield UnmetSetting(request.setting, getattr(settings, request.setting), actual / request.unit)
 
     def expose(self, stops: int) -> bool:
         """Change the exposure to 2 ** stops times the light of the camera's own; return whether it can."""
@@ -89,18 +89,18 @@ class V4l2Camera(Camera):
 
     def _set_exposure(self, mode: float, value: float) -> bool:
         """Set mode and value; return whether the camera accepted them. In automatic mode the value is not set."""
-        taken = self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, mode)
+        accepted = self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, mode)
         if mode != _MANUAL:
-            return taken
-        taken &= self._capture.set(cv2.CAP_PROP_EXPOSURE, value)
-        return taken and isclose(self._capture.get(cv2.CAP_PROP_EXPOSURE), value, rel_tol=_NEAR)
+            return accepted
+        accepted &= self._capture.set(cv2.CAP_PROP_EXPOSURE, value)
+        return accepted and isclose(self._capture.get(cv2.CAP_PROP_EXPOSURE), value, rel_tol=_NEAR)
 
     def _take(self) -> Picture:
         """Take a picture. Raises CameraUnpluggedError if none comes, PictureError if the frame is not a picture."""
         self._require_open()
         taken, picture = self._capture.read()
         if not taken or picture is None:
-            raise CameraUnpluggedError("the camera gives no picture any more")
+            raise CameraUnpluggedError("the camera no longer gives pictures")
         return check_picture(picture)
 
     def _release(self) -> None:

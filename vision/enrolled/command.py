@@ -67,7 +67,7 @@ def enrol_set(
     if first + len(pictures) - 1 > TRAYS:
         raise click.UsageError(f"a set has {TRAYS} trays")
     progress = _Progress(enrolled_file(folder, number), Translator(language), as_json=as_json)
-    enrolled = _begun(progress.path, number)
+    enrolled = _read_or_new(progress.path, number)
     if address:
         enrolled = _guided(enrolled, address, progress)
     for tray, picture in enumerate(pictures, start=first):
@@ -77,7 +77,7 @@ def enrol_set(
     raise click.exceptions.Exit(1 if enrolled.missing else 0)
 
 
-def _begun(path: Path, number: int) -> EnrolledSet:
+def _read_or_new(path: Path, number: int) -> EnrolledSet:
     """Return the set as far as it is enrolled. Raises EnrolledInvalidError for a file of another kind or set."""
     try:
         enrolled = read_enrolled(path)
@@ -122,10 +122,10 @@ class _Progress:
         """Save a tray, and list the tiles that must be photographed again."""
         write_enrolled(self.path, enrolled)
         if self._json:
-            again = [{"serial": one.serial, "row": one.row, "col": one.col} for one in doubts]
+            again = [{"serial": doubt.serial, "row": doubt.row, "col": doubt.col} for doubt in doubts]
             click.echo(json.dumps({"tray": tray, "enrolled": TILES - len(doubts), "again": again}))
             return
-        _, tiles = self._, ", ".join(f"{one.serial:03d} ({one.row + 1}-{one.col + 1})" for one in doubts)
+        _, tiles = self._, ", ".join(f"{doubt.serial:03d} ({doubt.row + 1}-{doubt.col + 1})" for doubt in doubts)
         click.echo(_(AGAIN, tray=tray, tiles=tiles) if doubts else _(DONE, tray=tray))
 
     def summary(self, enrolled: EnrolledSet) -> None:

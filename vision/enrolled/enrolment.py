@@ -54,18 +54,18 @@ def enrol_tray(enrolled: EnrolledSet, picture: Picture, tray: int) -> tuple[Enro
         raise EnrolTrayError(
             "the picture does not show one whole tray with rows of 13, 11 and 10 tiles, and nothing else"
         )
-    stated = serials_of_tray(tray)
-    _check_order(enrolled, reading, stated)
+    expected = serials_of_tray(tray)
+    _check_order(enrolled, reading, expected)
     backs = cut_backs(picture, [np.array(place.quad) for place in reading.places])
     if ink_axis(backs)[1] < _CLEAR_INK:
         raise EnrolPaleError("this set is too pale to be enrolled: clouds in the plastic are as strong as its ink")
-    _check_not_taken(enrolled, backs, stated)
-    doubts = tuple(_doubts(reading, backs, stated))
+    _check_not_enrolled_elsewhere(enrolled, backs, expected)
+    doubts = tuple(_doubts(reading, backs, expected))
     again = {doubt.serial for doubt in doubts}
     new = {
-        stated[place.row, place.col]: back
+        expected[place.row, place.col]: back
         for place, back in zip(reading.places, backs, strict=True)
-        if stated[place.row, place.col] not in again
+        if expected[place.row, place.col] not in again
     }
     return replace(enrolled, text=_text_of(reading) or enrolled.text, backs={**enrolled.backs, **new}), doubts
 
@@ -79,18 +79,18 @@ def _unfilled(picture: Picture, reading: PictureReading) -> int:
     return sum(state is PlaceState.EMPTY or not within for state, within in zip(states, inside, strict=True))
 
 
-def _check_order(enrolled: EnrolledSet, reading: PictureReading, stated: dict[tuple[int, int], int]) -> None:
+def _check_order(enrolled: EnrolledSet, reading: PictureReading, expected: dict[tuple[int, int], int]) -> None:
     """Raise EnrolOrderError if the readers contradict the stated order, or the set's number.
 
     In a set that they can hardly read, a few misread tiles are allowed: in seven-segment digits, 120 is 021 upside
     down.
     """
     read = [(place, place.read.serial) for place in reading.places if place.read is not None and place.read.serial]
-    wrong = [(place, serial) for place, serial in read if serial != stated[place.row, place.col]]
+    wrong = [(place, found) for place, found in read if found != expected[place.row, place.col]]
     if wrong and (len(wrong) > _MISREAD or len(read) >= TILES // 2):
-        place, serial = wrong[0]
-        where = f"row {place.row + 1}, tile {place.col + 1}: {serial:03d} lies where {stated[place.row, place.col]:03d}"
-        raise EnrolOrderError(f"{where} belongs; nothing of it is kept")
+        place, found = wrong[0]
+        belongs = f"{expected[place.row, place.col]:03d} belongs; nothing of it is kept"
+        raise EnrolOrderError(f"row {place.row + 1}, tile {place.col + 1}: {found:03d} lies where {belongs}")
     text = _text_of(reading)
     if text is not None and text.isdecimal() and int(text) != enrolled.number:
         raise EnrolOrderError(f"the backs say set {int(text)}, not {enrolled.number}")
@@ -103,30 +103,30 @@ def _text_of(reading: PictureReading) -> str | None:
     return usual if usual is not None and 2 * named.count(usual) > len(reading.places) else None
 
 
-def _check_not_taken(enrolled: EnrolledSet, backs: Picture, stated: dict[tuple[int, int], int]) -> None:
+def _check_not_enrolled_elsewhere(enrolled: EnrolledSet, backs: Picture, expected: dict[tuple[int, int], int]) -> None:
     """Raise EnrolOrderError if the tiles are enrolled already as others: a previous tray, or one laid the wrong way."""
     if len(enrolled.backs) < TILES:
         return
     known = SetPictures(np.stack([*enrolled.backs.values(), *backs]), list(enrolled.backs))
-    seen = zip(known.look(backs), stated.values(), strict=True)
+    seen = zip(known.match(backs), expected.values(), strict=True)
     others = [
         own.serial
         for own, serial in seen
         if own.serial != serial and own.likeness >= _SAME_LIKENESS and strength(own, own.others) >= 1
     ]
     if len(others) >= _SAME:
-        raise EnrolOrderError(f"these tiles are enrolled already, from {min(others):03d} on: is it the right tray?")
+        raise EnrolOrderError(f"tiles already enrolled, from {min(others):03d} on: is this the right tray?")
 
 
-def _doubts(reading: PictureReading, backs: Picture, stated: dict[tuple[int, int], int]) -> Iterator[Doubt]:
+def _doubts(reading: PictureReading, backs: Picture, expected: dict[tuple[int, int], int]) -> Iterator[Doubt]:
     contrasts = [float(back[_INNER].std(axis=(0, 1)).max()) for back in backs]
     usual = float(np.median(contrasts))
     for place, contrast in zip(reading.places, contrasts, strict=True):
-        if contrast < _FAINT * usual or _is_no_back(place):
-            yield Doubt(stated[place.row, place.col], place.row, place.col)
+        if contrast < _FAINT * usual or _is_not_back(place):
+            yield Doubt(expected[place.row, place.col], place.row, place.col)
 
 
-def _is_no_back(place: TrayPlace) -> bool:
+def _is_not_back(place: TrayPlace) -> bool:
     return place.state is not PlaceState.BACK or (
         place.read is not None and (place.read.sideways or place.read.foreign)
     )

@@ -34,7 +34,7 @@ _QUALITY: Final = [
     *(cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444),
 ]
 _START, _COMMENT = b"\xff\xd8", b"\xff\xfe"
-_HEAD: Final = 6  # bytes: start, marker, length
+_HEADER_BYTES: Final = 6  # bytes: start, marker, length
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,28 +90,28 @@ def read_complete(path: Path) -> EnrolledSet:
 
 def parse_enrolled(content: bytes) -> EnrolledSet:
     """Return the set in a file's content. Raises EnrolledInvalidError, PictureError."""
-    comment, picture = _parted(content)
+    comment, picture = _split_comment(content)
     try:
         header = json.loads(comment)
     except (ValueError, RecursionError):
-        raise EnrolledInvalidError("what it says of itself is no JSON") from None
-    number, text, serials = _checked(header, hashlib.sha256(picture).hexdigest())
+        raise EnrolledInvalidError("its comment is not JSON") from None
+    number, text, serials = _validated_header(header, hashlib.sha256(picture).hexdigest())
     sheet = decode_picture(picture)
     if sheet.shape[:2] != _SIZE[::-1]:
         raise EnrolledInvalidError("its picture has another size")
     return EnrolledSet(number, text, {serial: _cell(sheet, serial)[: CROP[1]].copy() for serial in serials})
 
 
-def _parted(content: bytes) -> tuple[bytes, bytes]:
+def _split_comment(content: bytes) -> tuple[bytes, bytes]:
     """Split a JPEG into its first comment and the JPEG without it."""
-    length = int.from_bytes(content[4:_HEAD], "big")
+    length = int.from_bytes(content[4:_HEADER_BYTES], "big")
     end = 4 + length
     if content[:4] != _START + _COMMENT or length < 2 or end > len(content):  # noqa: PLR2004 - the length's own bytes
-        raise EnrolledInvalidError("it is no picture with a comment")
-    return content[_HEAD:end], _START + content[end:]
+        raise EnrolledInvalidError("it is not a picture with a comment")
+    return content[_HEADER_BYTES:end], _START + content[end:]
 
 
-def _checked(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may be anything
+def _validated_header(header: Any, digest: str) -> tuple[int, str | None, Sequence[int]]:  # noqa: ANN401 - JSON may be anything
     if not isinstance(header, dict) or header.get("schema") != SCHEMA:
         raise EnrolledInvalidError(f"it is not of the kind {SCHEMA}")
     number, text, serials = header.get("set"), header.get("text"), header.get("serials")

@@ -27,10 +27,10 @@ _FRAME: Final = (slice(14, 98), slice(9, 71))  # rows and columns of a crop that
 _BARE: Final = 8  # rows at the top and bottom of the frame that are mostly without ink
 _NOISE: Final = 9.0  # levels squared: allows for cameras and light with more noise than the pictures
 _INKED: Final = 0.12  # share of the largest mean ink of all tiles from which a pixel belongs to the inked area
-_ABOUT: Final = 5  # pixels: margin around that area
+_MARGIN: Final = 5  # pixels: margin around that area
 _CELL: Final = 2  # pixels, each way, of a cell in the first comparison
 _SHIFTS: Final = 2  # cells to shift, each way
-_ASKED: Final = 4  # rounds of comparing all pictures again along the best fit
+_RANKINGS: Final = 4  # rounds of comparing all pictures again along the best fit
 _FITTED: Final = 12  # pictures fitted per round; those of a set may differ by no more than a stroke
 _BEHIND: Final = 0.2  # most by which a picture may be behind the best one in likeness and still be fitted
 _RIVALS: Final = 4  # next best fits to compare the best one with
@@ -77,20 +77,20 @@ class OwnPicture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
-    """A picture, by index, fitted to a back; `way` maps points in it to points on the back, turned if `turned`."""
+    """A picture, by index, fitted to a back; `affine` maps its points to points on the back, turned if `turned`."""
 
     number: int
     turned: bool
     likeness: float
-    way: Affine
+    affine: Affine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Start:
-    """A starting point for a fit: the map `way`, and the correlation in coarse cells, `share`."""
+    """A starting point for a fit: the map `affine`, and the correlation in coarse cells, `share`."""
 
     share: float
-    way: Affine
+    affine: Affine
 
 
 def ink_axis(crops: Picture) -> tuple[Floats, float]:
@@ -138,25 +138,25 @@ class SetPictures:
         flat = [cv2.GaussianBlur(_without_slow(crop.astype(np.float32) @ self._axis), (0, 0), _SOFT) for crop in crops]
         return np.asarray(flat, dtype=np.float32)
 
-    def look(self, crops: Picture, claims: Sequence[int | None] | None = None) -> list[OwnPicture]:
+    def match(self, crops: Picture, claims: Sequence[int | None] | None = None) -> list[OwnPicture]:
         """Return the best matching picture for each crop, shape (n, 112, 80, 3).
 
         `claims` are the serials that a reader has read there; their pictures are fitted in any case.
         """
         claimed = claims or [None] * len(crops)
-        return [self._look(ink, claim) for ink, claim in zip(self._inks(crops), claimed, strict=True)]
+        return [self._match(ink, claim) for ink, claim in zip(self._inks(crops), claimed, strict=True)]
 
-    def _look(self, ink: Floats, claim: int | None) -> OwnPicture:
-        ways = (ink, np.ascontiguousarray(ink[::-1, ::-1]))
-        starts = [self._likest_along(way, np.eye(2, 3)) for way in ways]
+    def _match(self, ink: Floats, claim: int | None) -> OwnPicture:
+        views = (ink, np.ascontiguousarray(ink[::-1, ::-1]))
+        starts = [self._coarse_matches(view, np.eye(2, 3)) for view in views]
         number = self._numbers.get(claim) if claim is not None else None
-        best_share = max(start.share for likest in starts for start in likest.values())
+        best_share = max(start.share for candidates in starts for start in candidates.values())
         fits: list[_Fit] = []
-        for turned, (way, likest) in enumerate(zip(ways, starts, strict=True)):
-            near = {n: start for n, start in likest.items() if start.share > best_share - _BEHIND}
-            if number is not None and likest[number].share >= starts[1 - turned][number].share:
-                near[number] = likest[number]
-            fits += self._fits(way, near, number, turned=bool(turned)) if near else []
+        for turned, (view, candidates) in enumerate(zip(views, starts, strict=True)):
+            near = {n: start for n, start in candidates.items() if start.share > best_share - _BEHIND}
+            if number is not None and candidates[number].share >= starts[1 - turned][number].share:
+                near[number] = candidates[number]
+            fits += self._fits(view, near, number, turned=bool(turned)) if near else []
         best = max(fits, key=lambda fit: fit.likeness)
         ranked = sorted((fit for fit in fits if fit is not best), key=lambda fit: -fit.likeness)
         others = ranked[:_RIVALS] + [fit for fit in ranked[_RIVALS:] if fit.number == number]
@@ -164,16 +164,16 @@ class SetPictures:
             int(self._serials[best.number]),
             best.turned,
             best.likeness,
-            tuple(self._rival(ways, best, other) for other in others),
+            tuple(self._rival(views, best, other) for other in others),
         )
 
-    def _rival(self, ways: tuple[Floats, Floats], best: _Fit, other: _Fit) -> Rival:
+    def _rival(self, views: tuple[Floats, Floats], best: _Fit, other: _Fit) -> Rival:
         """Compare two fits where their pictures differ, with both pictures aligned along the fit of `other`."""
-        seen = unit_rows(self._template(other.number).cut(ways[other.turned], other.way).ravel())
+        seen = unit_rows(self._template(other.number).cut(views[other.turned], other.affine).ravel())
         theirs = self._template(other.number).row
-        along = other.way if best.turned == other.turned else _chained(self._half_turn, other.way)
+        along = other.affine if best.turned == other.turned else _composed(self._half_turn, other.affine)
         ink = self._inks_of[best.number]
-        ours = unit_rows(self._template(other.number).cut(ink, _chained(_undone(best.way), along)).ravel())
+        ours = unit_rows(self._template(other.number).cut(ink, _composed(_inverse(best.affine), along)).ravel())
         differ, like = 1 - float(ours @ theirs), max(float(seen @ ours), _TINY)
         lead = float(seen @ (ours - theirs)) / max(differ * like, _TINY)
         odds = lead * float(np.sqrt(differ / max(1 - like, _TINY)))
@@ -187,22 +187,22 @@ class SetPictures:
         middle = np.array([(cols.start + cols.stop) / 2, (rows.start + rows.stop) / 2])
         return np.column_stack([-np.eye(2), np.array([wide - 1, high - 1]) - 2 * middle])
 
-    def _fits(self, ink: Floats, likest: "dict[int, _Start]", claim: int | None, *, turned: bool) -> list[_Fit]:
+    def _fits(self, ink: Floats, candidates: "dict[int, _Start]", claim: int | None, *, turned: bool) -> list[_Fit]:
         """Fit the best pictures to a back, rank all again along the best fit, and repeat until the best is stable."""
         fits: dict[int, _Fit] = {}
         best = -1
-        for _ in range(_ASKED):
-            asked = sorted(likest, key=lambda number: -likest[number].share)[:_FITTED]
-            claimed = [claim] if claim is not None and claim in likest else []
-            for number in {*asked, *claimed} - fits.keys():
-                fits[number] = _Fit(number, turned, *self._template(number).fit(ink, likest[number].way))
+        for _ in range(_RANKINGS):
+            chosen = sorted(candidates, key=lambda number: -candidates[number].share)[:_FITTED]
+            claimed = [claim] if claim is not None and claim in candidates else []
+            for number in {*chosen, *claimed} - fits.keys():
+                fits[number] = _Fit(number, turned, *self._template(number).fit(ink, candidates[number].affine))
             before, best = best, max(fits, key=lambda number: fits[number].likeness)
             if best == before:
                 break
-            likest = self._likest_along(ink, fits[best].way)
+            candidates = self._coarse_matches(ink, fits[best].affine)
         return list(fits.values())
 
-    def _likest_along(self, ink: Floats, along: Affine) -> "dict[int, _Start]":
+    def _coarse_matches(self, ink: Floats, along: Affine) -> "dict[int, _Start]":
         """Return for each picture its best correlation with a back, in cells, over small shifts from `along`."""
         cells = _cells(self._template(0).cut(ink, along, _CELL * _SHIFTS))
         high, wide = (side - 2 * _SHIFTS for side in cells.shape)
@@ -211,8 +211,8 @@ class SetPictures:
         shares = unit_rows(seen) @ self._rows.T
         best, at = shares.max(axis=0), shares.argmax(axis=0)
         moves = [[_CELL * (across - _SHIFTS), _CELL * (down - _SHIFTS)] for down, across in places]
-        ways = [_chained(along, np.column_stack([np.eye(2), move])) for move in moves]
-        return {number: _Start(float(best[number]), ways[at[number]]) for number in range(len(best))}
+        affines = [_composed(along, np.column_stack([np.eye(2), move])) for move in moves]
+        return {number: _Start(float(best[number]), affines[at[number]]) for number in range(len(best))}
 
     @cached_property
     def _rows(self) -> Floats:
@@ -233,14 +233,14 @@ def _cells(window: Floats) -> Floats:
 def _inked_window(inks: Floats) -> tuple[slice, slice]:
     """Return the rows and columns in which the set has ink, with a margin."""
     usual = np.abs(inks.mean(axis=0))  # clouds and scratches, different on each tile, average out
-    there = usual > usual.min() + _INKED * (usual.max() - usual.min())
-    rows, cols = (_span(np.flatnonzero(there.any(axis=axis)), there.shape[1 - axis]) for axis in (1, 0))
+    inked = usual > usual.min() + _INKED * (usual.max() - usual.min())
+    rows, cols = (_span(np.flatnonzero(inked.any(axis=axis)), inked.shape[1 - axis]) for axis in (1, 0))
     return rows, cols
 
 
 def _span(at: NDArray[np.intp], most: int) -> slice:
     """Return the range of some indices with a margin, in whole cells."""
-    low, high = max(int(at[0]) - _ABOUT, 0), min(int(at[-1]) + 1 + _ABOUT, most)
+    low, high = max(int(at[0]) - _MARGIN, 0), min(int(at[-1]) + 1 + _MARGIN, most)
     return slice(low, low + (high - low) // _CELL * _CELL)
 
 
@@ -258,48 +258,48 @@ class _Template:
         x, y = np.meshgrid(np.arange(self._size[0]) - self._size[0] / 2, np.arange(self._size[1]) - self._size[1] / 2)
         self._reach = max(self._size) / 2
         x, y = x.ravel() / self._reach, y.ravel() / self._reach
-        slopes = np.stack([across * x, across * y, across, down * x, down * y, down])
-        slopes -= slopes.mean(axis=1, keepdims=True)
-        slopes -= np.outer(slopes @ self.row, self.row)  # a change in contrast must not look like movement
-        normal = slopes @ slopes.T
+        gradients = np.stack([across * x, across * y, across, down * x, down * y, down])
+        gradients -= gradients.mean(axis=1, keepdims=True)
+        gradients -= np.outer(gradients @ self.row, self.row)  # a change in contrast must not look like movement
+        normal = gradients @ gradients.T
         normal[np.diag_indices(6)] += 0.01 * np.trace(normal) / 6
-        self._solve = np.asarray(np.linalg.solve(normal, slopes), dtype=np.float32)
+        self._solve = np.asarray(np.linalg.solve(normal, gradients), dtype=np.float32)
 
     def fit(self, ink: Floats, start: Affine) -> tuple[float, Affine]:
         """Fit the picture to a back from a starting map; return the best likeness and the map that gives it."""
-        way, best, at = start, -1.0, start
+        affine, best, at = start, -1.0, start
         for _ in range(_ROUNDS):
-            seen = unit_rows(self.cut(ink, way).ravel())
+            seen = unit_rows(self.cut(ink, affine).ravel())
             likeness = float(seen @ self.row)
             if likeness > best:
-                best, at = likeness, way
+                best, at = likeness, affine
             step = self._solve @ (seen - likeness * self.row) / max(likeness, 0.2)
             change = np.array([[step[0], step[1], step[2]], [step[3], step[4], step[5]]], dtype=np.float64)
             change[:, :2] /= self._reach
-            way = _chained(way, _undone(change + np.eye(2, 3)))
-            lost = np.abs(way[:, 2]).max() > _MOST_SHIFT or np.abs(way[:, :2] - np.eye(2)).max() > _MOST_STRETCH
+            affine = _composed(affine, _inverse(change + np.eye(2, 3)))
+            lost = np.abs(affine[:, 2]).max() > _MOST_SHIFT or np.abs(affine[:, :2] - np.eye(2)).max() > _MOST_STRETCH
             if lost or np.abs(step).max() < _STILL:
                 break
         return best, at
 
-    def cut(self, ink: Floats, way: Affine, about: int = 0) -> Floats:
-        """Cut the window, with a margin of `about` pixels, out of a back along a map, shape (2, 3).
+    def cut(self, ink: Floats, affine: Affine, margin: int = 0) -> Floats:
+        """Cut the window, with a margin of `margin` pixels, out of a back along a map, shape (2, 3).
 
         Maps are in coordinates relative to the window's middle.
         """
-        size = (self._size[0] + 2 * about, self._size[1] + 2 * about)
+        size = (self._size[0] + 2 * margin, self._size[1] + 2 * margin)
         half = np.array(self._size) / 2
-        chain = np.column_stack([way[:, :2], self._corner + half + way[:, 2] - way[:, :2] @ (half + about)])
+        chain = np.column_stack([affine[:, :2], self._corner + half + affine[:, 2] - affine[:, :2] @ (half + margin)])
         seen = cv2.warpAffine(ink, chain, size, flags=_BACK, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(seen, dtype=np.float32)
 
 
-def _undone(way: Affine) -> Affine:
+def _inverse(affine: Affine) -> Affine:
     """Return the inverse of an affine map."""
-    back = np.linalg.inv(way[:, :2])
-    return np.column_stack([back, -back @ way[:, 2]])
+    back = np.linalg.inv(affine[:, :2])
+    return np.column_stack([back, -back @ affine[:, 2]])
 
 
-def _chained(last: Affine, first: Affine) -> Affine:
+def _composed(last: Affine, first: Affine) -> Affine:
     """Return the composition of two affine maps, `first` being applied first."""
     return np.column_stack([last[:, :2] @ first[:, :2], last[:, :2] @ first[:, 2] + last[:, 2]])

@@ -21,7 +21,7 @@ FRAMES: Final = 3
 """How many of the newest still frames are combined."""
 
 _ENOUGH = 2  # frames that must agree
-_MADE_OUT = 0.3  # confidence from which a frame shows some mark on a back; below, glare or a hand hides it
+_LEGIBLE = 0.3  # confidence from which a frame shows some mark on a back; below, glare or a hand hides it
 _SUREST = 0.9999
 _NEAR = 0.35  # of a tile's shorter side: distance up to which two reads are of the same tile
 
@@ -47,13 +47,13 @@ def agree_on_frames(readings: Sequence[PictureReading]) -> AgreedReading:
     Older ones can only speak against a serial, by showing another one. Nothing may have moved between the frames,
     because tiles are identified by where they lie.
     """
-    window = readings[-FRAMES:]
+    recent = readings[-FRAMES:]
     doubts: list[TileRead] = []
     places, open_places = _settle_places(readings, doubts)
     strays = tuple(_settle_strays(readings, doubts))
-    merged = without_repeated_serials(with_places(window[-1], places, strays))
-    recent = window[-_ENOUGH:]
-    alike = len(recent) == _ENOUGH and len({len(reading.places) for reading in recent}) == 1
+    merged = without_repeated_serials(with_places(recent[-1], places, strays))
+    last = recent[-_ENOUGH:]
+    alike = len(last) == _ENOUGH and len({len(reading.places) for reading in last}) == 1
     return AgreedReading(merged, frozenset(doubts), alike and not doubts and not open_places)
 
 
@@ -71,16 +71,16 @@ def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -
     Tiles whose serial is withheld for that are added to `doubts`.
     """
     settled, still_open = [], 0
-    window = readings[-FRAMES:]
-    count = len(window[-1].places)
-    same = [reading for reading in window if len(reading.places) == count]
-    ever = [reading for reading in readings if len(reading.places) == count]
+    recent = readings[-FRAMES:]
+    count = len(recent[-1].places)
+    same = [reading for reading in recent if len(reading.places) == count]
+    all_frames = [reading for reading in readings if len(reading.places) == count]
     for index in range(count):
         seen = [reading.places[index] for reading in same]
-        reads = [reading.places[index].read for reading in ever]
+        reads = [reading.places[index].read for reading in all_frames]
         agreed = None if _is_contradicted(reads) else _agreed([_claim_of_place(place) for place in seen])
         if agreed is not None:
-            read = _weighed(seen[agreed].read, reads)
+            read = _with_mean_confidence(seen[agreed].read, reads)
             if (read is None) == (seen[agreed].read is None):
                 settled.append(replace(seen[agreed], read=read))
                 continue
@@ -96,22 +96,22 @@ def _settle_places(readings: Sequence[PictureReading], doubts: list[TileRead]) -
 def _settle_strays(readings: Sequence[PictureReading], doubts: list[TileRead]) -> Iterator[TileRead]:
     """Yield the tiles outside trays as the frames agree on them; one that only an older frame shows is left out."""
     known: list[TileRead] = []
-    window = readings[-FRAMES:]
-    for reading in reversed(window):
+    recent = readings[-FRAMES:]
+    for reading in reversed(recent):
         for stray in reading.strays:
             if tile_at(stray, known) is not None:
                 continue
             known.append(stray)
-            seen = [tile_at(stray, other.reads) for other in window]
-            ever = [tile_at(stray, other.reads) for other in readings]
-            agreed = None if _is_contradicted(ever) else _agreed([_claim_of_read(read) for read in seen])
-            best = None if agreed is None else _weighed(seen[agreed], ever)
+            seen = [tile_at(stray, other.reads) for other in recent]
+            all_frames = [tile_at(stray, other.reads) for other in readings]
+            agreed = None if _is_contradicted(all_frames) else _agreed([_claim_of_read(read) for read in seen])
+            best = None if agreed is None else _with_mean_confidence(seen[agreed], all_frames)
             if best is not None:
                 yield best
             elif seen[-1] is not None:
-                held = _withheld(stray)
-                doubts.append(held)
-                yield held
+                withheld = _withheld(stray)
+                doubts.append(withheld)
+                yield withheld
 
 
 def _claim_of_place(place: TrayPlace) -> _Claim:
@@ -132,14 +132,14 @@ def _agreed(claims: Sequence[_Claim]) -> int | None:
 
     If at least two frames show nothing definite at all, the newest is used. Otherwise return None.
     """
-    said = [index for index, claim in enumerate(claims) if claim is not None]
-    if not said:
+    definite = [index for index, claim in enumerate(claims) if claim is not None]
+    if not definite:
         return len(claims) - 1 if len(claims) >= _ENOUGH else None
-    last = said[-_ENOUGH:]
-    return last[-1] if len(last) == _ENOUGH and claims[last[0]] == claims[last[-1]] else None
+    latest = definite[-_ENOUGH:]
+    return latest[-1] if len(latest) == _ENOUGH and claims[latest[0]] == claims[latest[-1]] else None
 
 
-def _weighed(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRead | None:
+def _with_mean_confidence(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRead | None:
     """Return a read with the mean confidence of all frames of its scene; None if a serial then falls below SURE.
 
     A frame that shows a mark without reading it counts as even odds.
@@ -149,7 +149,7 @@ def _weighed(read: TileRead | None, frames: Iterable[TileRead | None]) -> TileRe
     odds = [
         0.0 if one.serial is None else float(np.log(1 / (1 / min(one.confidence, _SUREST) - 1)))
         for one in frames
-        if one is not None and one.confidence >= _MADE_OUT
+        if one is not None and one.confidence >= _LEGIBLE
     ]
     confidence = round(float(1 / (1 + np.exp(-np.mean(odds)))), 4)
     return replace(read, confidence=confidence) if confidence >= SURE else None
@@ -198,34 +198,35 @@ def recall_covered_places(
     """
     if before is None or len(before.places) != len(now.places):
         if before is not None and before.places and _still_there(now, before):
-            return before, tuple(place for place in before.places if not _seen(place, now))
+            return before, tuple(place for place in before.places if not _is_visible(place, now))
         return now, tuple(place for place in now.places if place.state is PlaceState.OCCLUDED)
     remembered = {
-        id(place): _recall(place, then, now)
-        for place, then in zip(now.places, before.places, strict=True)
+        id(place): _recall(place, previous, now)
+        for place, previous in zip(now.places, before.places, strict=True)
         if place.state is PlaceState.OCCLUDED
     }
     places = tuple(remembered.get(id(place), place) for place in now.places)
     return with_places(now, places, now.strays), tuple(remembered.values())
 
 
-def _recall(place: TrayPlace, then: TrayPlace, now: PictureReading) -> TrayPlace:
+def _recall(place: TrayPlace, before: TrayPlace, now: PictureReading) -> TrayPlace:
     """Return the place as it was before, unless its tile is visible elsewhere now, or nothing was known."""
-    if then.read is None or _name(then.read) in {_name(read) for read in now.reads if read.serial is not None}:
+    visible = {_identity(read) for read in now.reads if read.serial is not None}
+    if before.read is None or _identity(before.read) in visible:
         return place
-    return then
+    return before
 
 
 def _still_there(now: PictureReading, before: PictureReading) -> bool:
     """Return whether most of the tiles that are visible now lie where they lay in the previous tray."""
     seen = [read for read in now.reads if read.serial is not None]
     tray = [place.read for place in before.places if place.read is not None]
-    return sum(_name(tile_at(read, tray)) == _name(read) for read in seen) > _SAME_TRAY * len(seen)
+    return sum(_identity(tile_at(read, tray)) == _identity(read) for read in seen) > _SAME_TRAY * len(seen)
 
 
-def _seen(place: TrayPlace, now: PictureReading) -> bool:
-    return place.read is not None and _name(place.read) in {_name(read) for read in now.reads}
+def _is_visible(place: TrayPlace, now: PictureReading) -> bool:
+    return place.read is not None and _identity(place.read) in {_identity(read) for read in now.reads}
 
 
-def _name(read: TileRead | None) -> tuple[str | None, int | None] | None:
+def _identity(read: TileRead | None) -> tuple[str | None, int | None] | None:
     return (read.set, read.serial) if read is not None else None

@@ -68,22 +68,22 @@ class ExposureSearch:
         """Whether apparent motion may be due to the camera's own change of exposure."""
         return len(self._tried) > 1 and (self.wanted != 0 or self._steady < STEADY)
 
-    def see(self, exposure: int | None) -> bool:
+    def record(self, exposure: int | None) -> bool:
         """Record a frame's exposure, None while it is changing; return whether it is the requested one.
 
         If the camera does not reach the requested exposure in time, no other is requested.
         """
-        there = exposure == self.wanted
-        self._steady += there
-        self._late += not there
+        reached = exposure == self.wanted
+        self._steady += reached
+        self._late += not reached
         if self._late > PATIENCE:
             self._tried |= {*range(SHORTEST, LONGEST + 1)}
-            self.ask(0)
-        return there
+            self.request(0)
+        return reached
 
-    def ask(self, light: int) -> None:
-        """Request the next exposure in the direction `light`; the camera's own if that was tried or is out of range."""
-        step = self.wanted + light
+    def request(self, direction: int) -> None:
+        """Request the next exposure in the given `direction`; the camera's own if that was tried or is out of range."""
+        step = self.wanted + direction
         self.wanted = step if SHORTEST <= step <= LONGEST and step not in self._tried else 0
         self._tried.add(self.wanted)
         self._readings, self._late, self._steady = [], 0, 0
@@ -110,16 +110,16 @@ class ExposureSearch:
 
 
 def _filled(reading: PictureReading, other: PictureReading, frames: Iterable[PictureReading]) -> PictureReading:
-    said = [[read for read in frame.reads if read.serial is not None] for frame in frames]
+    read_tiles = [[read for read in frame.reads if read.serial is not None] for frame in frames]
 
     def tile(read: TileRead | None, seen: TileRead | None) -> TileRead | None:
         if seen is None or seen.serial is None or (read is not None and (read.serial is not None or read.face_up)):
             return read
-        claims = {(one.set, one.serial) for reads in said if (one := tile_at(seen, reads)) is not None}
+        claims = {(one.set, one.serial) for reads in read_tiles if (one := tile_at(seen, reads)) is not None}
         return seen if len(claims) == 1 else read
 
-    def place(here: TrayPlace, there: TrayPlace | None) -> TrayPlace:
-        seen = there.read if there is not None else here.read and tile_at(here.read, other.reads)
+    def place(here: TrayPlace, others: TrayPlace | None) -> TrayPlace:
+        seen = others.read if others is not None else here.read and tile_at(here.read, other.reads)
         read = tile(here.read, seen)
         if read is here.read or read is None:
             return here
@@ -127,7 +127,7 @@ def _filled(reading: PictureReading, other: PictureReading, frames: Iterable[Pic
         return replace(here, state=PlaceState.BACK, read=lying)
 
     alike = len(reading.places) == len(other.places)
-    there = other.places if alike else (None,) * len(reading.places)
+    others = other.places if alike else (None,) * len(reading.places)
     strays = (tile(read, tile_at(read, other.reads)) for read in reading.strays)
-    places = tuple(map(place, reading.places, there))
+    places = tuple(map(place, reading.places, others))
     return without_repeated_serials(with_places(reading, places, (read for read in strays if read is not None)))

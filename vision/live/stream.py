@@ -53,10 +53,10 @@ class BackgroundStream(Closing):
                 self._watcher.take(reading, self._exposure, light)
         elif wanted and self._reading is None:
             self._scene, self._exposure = self._watcher.scene, exposure or 0
-            self._reading = self._reader.submit(self._look, picture)
+            self._reading = self._reader.submit(self._read_with_light, picture)
         return self.watched
 
-    def _look(self, picture: Picture) -> tuple[PictureReading, int]:
+    def _read_with_light(self, picture: Picture) -> tuple[PictureReading, int]:
         reading = self._read(picture)
         return reading, light_of_unread(picture, reading)
 

@@ -70,9 +70,9 @@ def has_moved(before: Sketch, now: Sketch, *, relit: bool = False) -> bool:
     gain = _gain(one, other)
     if not _LEAST_GAIN <= gain <= 1 / _LEAST_GAIN:
         return True
-    off = cv2.blur(other - gain * one, (3, 3))
-    noise = min(_MAD * float(np.median(np.abs(off))), _NOISIEST)
-    changed = np.abs(off) > _SIGMAS * noise + _LEVELS + _SHARE * other
+    difference = cv2.blur(other - gain * one, (3, 3))
+    noise = min(_MAD * float(np.median(np.abs(difference))), _NOISIEST)
+    changed = np.abs(difference) > _SIGMAS * noise + _LEVELS + _SHARE * other
     changed &= (before < _FULL) & (now < _FULL) | (np.abs(other - one) > _FULL / 4)
     return int(np.count_nonzero(changed)) >= _FEWEST
 
@@ -98,10 +98,10 @@ def _has_moved_relit(one: NDArray[np.float32], other: NDArray[np.float32]) -> bo
     levels = [float(np.median(step)) for step in np.array_split(bright[lit][order], _STEPS)]
     gains = [float(np.median(step)) for step in np.array_split((dark[lit] / bright[lit])[order], _STEPS)]
     gains = np.minimum(gains, _RISE * float(np.median(gains))).tolist()
-    off = cv2.blur(np.where(shown, dark - np.interp(bright, levels, gains) * bright, 0), (3, 3))
-    noise = _MAD * float(np.median(np.abs(off[lit])))
+    excess = cv2.blur(np.where(shown, dark - np.interp(bright, levels, gains) * bright, 0), (3, 3))
+    noise = _MAD * float(np.median(np.abs(excess[lit])))
     threshold = _SIGMAS * noise + _LEVELS + _SHARE * dark
-    changed = shown & ((off < -threshold) | ((off > threshold) & (cv2.dilate(bright, _AROUND) < _UNBURNT)))
+    changed = shown & ((excess < -threshold) | ((excess > threshold) & (cv2.dilate(bright, _AROUND) < _UNBURNT)))
     return int(np.count_nonzero(changed)) >= _FEWEST
 
 
@@ -171,25 +171,25 @@ class TableWatcher:
             return False
         unbroken = self._before is not None and at - self.watched.at <= GAP_S
         relit = exposure is None or exposure != self._exposure
-        still = unbroken and self._before is not None and not has_moved(self._before, sketch, relit=relit)
+        is_still = unbroken and self._before is not None and not has_moved(self._before, sketch, relit=relit)
         self._before, self._exposure = sketch, exposure
-        if not still:
-            self._begin(None)
+        if not is_still:
+            self._begin_scene(None)
             self.watched = replace(self.watched, at=at, stillness=Stillness.MOVING)
             return False
         # Detects motion too slow to notice from frame to frame. A scene begins with the camera's own exposure.
         if self._anchor is None or has_moved(self._anchor, sketch, relit=exposure != 0):
-            self._begin(sketch if exposure == 0 else None)
+            self._begin_scene(sketch if exposure == 0 else None)
         stillness = self.watched.stillness if self._readings else Stillness.SETTLING
         self.watched = replace(self.watched, at=at, stillness=stillness)
-        return self._search.see(exposure) and self._anchor is not None and self._wants_more()
+        return self._search.record(exposure) and self._anchor is not None and self._needs_reading()
 
     def take(self, reading: PictureReading, exposure: int = 0, light: int = 0) -> None:
         """Process the reading of the last frame; ignored if the frame was not worth reading.
 
         `light` is the result of `light_of_unread`.
         """
-        if self._anchor is None or exposure != self.exposure or not self._wants_more():
+        if self._anchor is None or exposure != self.exposure or not self._needs_reading():
             return
         if self.exposure:
             if not self._search.take(reading):
@@ -203,15 +203,15 @@ class TableWatcher:
             return
         self._show(self._search.fill(agreed, self._readings))
         if self.exposure or self._may_search:
-            self._search.ask(light if _is_lacking(self.watched) else 0)
+            self._search.request(light if _is_lacking(self.watched) else 0)
 
     def lose(self) -> None:
         """Record that the camera shows nothing: the shown reading stays, but must be confirmed again."""
         self._before = None
-        self._begin(None)
+        self._begin_scene(None)
         self.watched = replace(self.watched, stillness=Stillness.BLIND)
 
-    def _begin(self, anchor: Sketch | None) -> None:
+    def _begin_scene(self, anchor: Sketch | None) -> None:
         """Begin a new scene without evidence, as a tile may have been exchanged meanwhile."""
         if self._readings:  # if changing the exposure may have looked like motion, do not try it in the next scene
             self._may_search = not self._search.may_disturb
@@ -219,7 +219,7 @@ class TableWatcher:
         self._search = ExposureSearch()
         self.scene += 1
 
-    def _wants_more(self) -> bool:
+    def _needs_reading(self) -> bool:
         if self.exposure:
             return True
         settled = self.watched.stillness in {Stillness.SETTLED, Stillness.COVERED} and bool(self._readings)

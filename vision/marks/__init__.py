@@ -30,12 +30,12 @@ class TileMark:
     """For a number that is a serial both ways up: the serial if it is upright in its quad, and if it is upside down."""
     clash: int | None = None  # the serial read here, withheld because another tile in the picture has it too
     pitch: float = float("nan")  # distance between printed digits, shares of the tile's width; NaN for labels
-    way_odds: float = 0.0  # with `either`: log-odds, from the mark alone, that it is upright in its quad
+    upright_odds: float = 0.0  # with `either`: log-odds, from the mark alone, that it is upright in its quad
     likeness: float | None = None  # -1..1, correlation with the tile's enrolled picture, if there is one and it agrees
     label: LabelKind | None = None  # the appearance of a label that was read, which helps to find the others
     rivals: tuple[int, ...] = ()  # for a number in doubt: serials with one different digit that cannot be ruled out
 
     @property
-    def said(self) -> frozenset[int]:
+    def possible_serials(self) -> frozenset[int]:
         """The serial that was read, or both if it is not known which way up it is; empty if nothing was read."""
         return frozenset(self.either or (() if self.serial is None else (self.serial,)))

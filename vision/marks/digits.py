@@ -24,8 +24,8 @@ from vision.geometry import (
     homography_between,
 )
 from vision.marks import TileMark
-from vision.marks.lines import Logs, confidence_of_both, cut_line, likelihoods_of_digits, look_at_lines
-from vision.networks import alike_in_contrast, run_network
+from vision.marks.lines import Logs, classify_columns, confidence_of_both, cut_line, likelihoods_of_digits
+from vision.networks import normalise_contrast, run_network
 from vision.reading import LAST_SERIAL
 
 KINDS = 5
@@ -78,10 +78,10 @@ def _shrunk(smaller: dict[int, Picture], level: int) -> Picture:
 
 def cut_back(picture: Picture, quad: Quad) -> tuple[Picture, Homography]:
     """Cut one tile out, shape (112, 80, 3); also return the homography from the picture to the crop."""
-    there = homography_between(quad, _FRAME)
-    opencv = TO_MIDDLES @ there @ FROM_MIDDLES
+    homography = homography_between(quad, _FRAME)
+    opencv = TO_MIDDLES @ homography @ FROM_MIDDLES
     crop = cv2.warpPerspective(picture, opencv, CROP, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(crop, dtype=np.uint8), there
+    return np.asarray(crop, dtype=np.uint8), homography
 
 
 _AT_ONCE = 34  # crops per run of the network; more cost memory and save no time
@@ -101,15 +101,15 @@ class DigitLook:
     """The first reader's result for one back, as probabilities."""
 
     kind: Shares  # shape (5,): number, label, blank back, face, nothing
-    ways: Shares  # shape (2,): upright in the crop, upside down
+    orientation: Shares  # shape (2,): upright in the crop, upside down
     letter: Shares  # shape (27,): A to Z, none
     signs: Shares  # shape (3, 16): each sign as it appears (see `DIGIT_OF_SIGN`), from the crop's left to its right
     places: Points  # shape (3, 2): where each sign is, pixels of the crop
     spot: Points  # shape (2,): the digits' middle, in shares of the tile from its centre, in the crop's orientation
-    agreed: float = 1.0  # likelihood by the second reader (vision.marks.lines) of exactly these digits
-    other_way: float = 0.0  # likelihood by the second reader of the serial that they are upside down, if any
+    second_likelihood: float = 1.0  # likelihood by the second reader (vision.marks.lines) of exactly these digits
+    turned_likelihood: float = 0.0  # likelihood by the second reader of the serial that they are upside down, if any
     rivals: tuple[int, ...] = ()  # as in `TileMark`
-    again: tuple[float, ...] = ()  # confidences in the same number when read enlarged and shrunk
+    resized_confidences: tuple[float, ...] = ()  # confidences in the same number when read enlarged and shrunk
 
     @cached_property
     def mark(self) -> TileMark:
@@ -122,7 +122,7 @@ def prepare_crops(crops: Picture) -> NDArray[np.float32]:
 
     Both are measured in the tile's middle, as things around the tile may be far brighter than pale ink.
     """
-    return alike_in_contrast(crops, _INNER)
+    return normalise_contrast(crops, _INNER)
 
 
 def look_at_crops(crops: Picture) -> list[DigitLook]:
@@ -130,11 +130,11 @@ def look_at_crops(crops: Picture) -> list[DigitLook]:
     looks: list[DigitLook] = []
     for start in range(0, len(crops), _AT_ONCE):
         scores, where = run_network("digits", prepare_crops(crops[start : start + _AT_ONCE]))
-        kinds, ways, letters, *digits = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1], axis=1))
+        kinds, turns, letters, *digits = (_shares(part) for part in np.split(scores, np.cumsum(_PARTS)[:-1], axis=1))
         places = np.asarray(where[:, 1:] @ _CELLS, dtype=np.float64)
         spots = places.mean(axis=1) / CROP * (1 + 2 * CROP_MARGIN) - CROP_MARGIN - 0.5
         signs = np.stack(digits, axis=1)
-        looks += [DigitLook(*parts) for parts in zip(kinds, ways, letters, signs, places, spots, strict=True)]
+        looks += [DigitLook(*parts) for parts in zip(kinds, turns, letters, signs, places, spots, strict=True)]
     return looks
 
 
@@ -182,7 +182,7 @@ _MEANS, _WORTH = (0.0, 0.9, 1.0), (0.0, 0.95, 1.0)
 """A mean of 0.9 over all looks gives the confidence of 0.95 that a serial needs."""
 _DOUBTED, BEYOND_DOUBT = 0.9, 0.995  # confidences between which a number may still be a rival
 _RULED_OUT = 2e-3  # likelihood up to which a reader rules a rival out
-_MADE_OUT = 0.3  # confidence from which a number may show its way up, even if it is not read
+_LEGIBLE = 0.3  # confidence from which a number may show its way up, even if it is not read
 _LETTER_SURE = 0.9  # least likelihood of a set's letter
 _LETTER_TELLS = 0.99  # the same for a letter that may show the way up; a maker's ring was an O with 0.92
 _DECIDING_ODDS = 50.0  # least odds of one way up against the other
@@ -190,7 +190,7 @@ _CLEAR_ODDS = 1000.0  # the same if the number is a serial both ways up
 _MOST_WAY_ODDS = np.log(39)
 """Largest log-odds of a way up that neither signs nor a letter confirm: the bar the network saw may be a logo."""
 _UNLIKELY = 0.01  # likelihood of the number upside down below which its signs show the way up
-_TORN = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}  # digits that are digits upside down; a 1 in some fonts
+_ROTATED_DIGITS = {"0": "0", "1": "1", "6": "9", "8": "8", "9": "6"}  # digits upside down; a 1 is one in some fonts
 _TINY = 1e-9  # avoids a division by zero if neither look sees a 1
 Digits = tuple[int, ...]
 
@@ -206,20 +206,20 @@ def look_at_crops_closely(crops: Picture, first: Sequence[DigitLook] | None = No
     A number that looks like another one by chance, through noise or a worn stroke, mostly does so in one size only.
     `first` is the first looks, if they have been made already.
     """
-    looks, logs = _ask_second_reader(crops, _look_both_ways(crops, first))
+    looks, logs = _run_second_reader(crops, _look_both_ways(crops, first))
     doubted = [number for number in logs if _LIKELY <= looks[number].mark.confidence < _CLEAR]
     for number, marks in zip(doubted, _read_in_other_sizes(crops[doubted]), strict=True):
-        said = looks[number].mark.said  # a serial both ways up need not be seen as one in every size
-        same = [mark.confidence if mark.said & said else 0.0 for mark in marks]
-        looks[number] = replace(looks[number], again=tuple(same))
+        serials = looks[number].mark.possible_serials  # a serial both ways up need not be seen as one in every size
+        same = [mark.confidence if mark.possible_serials & serials else 0.0 for mark in marks]
+        looks[number] = replace(looks[number], resized_confidences=tuple(same))
     return _with_rivals(looks, logs)
 
 
 def _read_in_other_sizes(crops: Picture) -> list[list[TileMark]]:
     """Return the marks that each crop, shape (n, 112, 80, 3), gives when enlarged and when shrunk."""
-    moved = [cv2.warpAffine(crop, way, CROP, borderMode=cv2.BORDER_REPLICATE) for crop in crops for way in _SIZES]
+    moved = [cv2.warpAffine(crop, matrix, CROP, borderMode=cv2.BORDER_REPLICATE) for crop in crops for matrix in _SIZES]
     pixels = np.array(moved, dtype=np.uint8).reshape(-1, *crops.shape[1:])
-    looks, _ = _ask_second_reader(pixels, _look_both_ways(pixels))
+    looks, _ = _run_second_reader(pixels, _look_both_ways(pixels))
     return [[look.mark for look in looks[at : at + len(_SIZES)]] for at in range(0, len(looks), len(_SIZES))]
 
 
@@ -231,31 +231,31 @@ def _look_both_ways(crops: Picture, first: Sequence[DigitLook] | None = None) ->
     for number, again in zip(doubted, look_at_crops(crops[doubted][:, ::-1, ::-1]), strict=True):
         looks[number] = combine_looks(looks[number], again)
     for number, sides in zip(numbers, sides_with_edges(crops[numbers]), strict=True):
-        looks[number] = looks[number] if sides >= _SIDES else _on_no_tile(looks[number])
+        looks[number] = looks[number] if sides >= _SIDES else _as_nothing(looks[number])
     return looks
 
 
-def _ask_second_reader(crops: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, Logs]]:
+def _run_second_reader(crops: Picture, looks: list[DigitLook]) -> tuple[list[DigitLook], dict[int, Logs]]:
     """Add the second reader's likelihood of each number: the first reader sees three digits whatever there is.
 
     Also return the second reader's log-likelihoods, shape (26, 13), by the index of each look that it checked.
     """
     marks = [look.mark for look in looks]
-    asked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
-    torn = [number for number in asked if marks[number].serial is not None and _other_way(marks[number]) is not None]
-    if not asked:
+    checked = [number for number, mark in enumerate(marks) if _claims_number(mark)]
+    rotatable = [number for number in checked if marks[number].serial and _serial_turned(marks[number]) is not None]
+    if not checked:
         return looks, {}
-    wanted = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in asked]
-    wanted += [(number, not marks[number].turned, _other_way(marks[number]) or 0) for number in torn]
-    lines = [cut_line(crops[number], looks[number].places.mean(axis=0), turned=down)[0] for number, down, _ in wanted]
-    digits = np.array([digits_of(serial) for _, _, serial in wanted])
-    logs = look_at_lines(np.array(lines))
+    queries = [(number, bool(marks[number].turned), _serial_as_it_stands(marks[number])) for number in checked]
+    queries += [(number, not marks[number].turned, _serial_turned(marks[number]) or 0) for number in rotatable]
+    lines = [cut_line(crops[at], looks[at].places.mean(axis=0), turned=turned)[0] for at, turned, _ in queries]
+    digits = np.array([digits_of(serial) for _, _, serial in queries])
+    logs = classify_columns(np.array(lines))
     likelihoods = likelihoods_of_digits(logs, digits)
-    for number, likelihood in zip(asked, likelihoods, strict=False):
-        looks[number] = replace(looks[number], agreed=float(likelihood))
-    for number, likelihood in zip(torn, likelihoods[len(asked) :], strict=True):
-        looks[number] = replace(looks[number], other_way=float(likelihood))
-    return looks, dict(zip(asked, logs, strict=False))
+    for number, likelihood in zip(checked, likelihoods, strict=False):
+        looks[number] = replace(looks[number], second_likelihood=float(likelihood))
+    for number, likelihood in zip(rotatable, likelihoods[len(checked) :], strict=True):
+        looks[number] = replace(looks[number], turned_likelihood=float(likelihood))
+    return looks, dict(zip(checked, logs, strict=False))
 
 
 def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLook]:
@@ -266,22 +266,22 @@ def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLoo
     """
     marks = {number: looks[number].mark for number in logs}
     doubted = [number for number, mark in marks.items() if _DOUBTED <= mark.confidence < BEYOND_DOUBT]
-    asked = [
+    checked = [
         (number, serial, rival)
         for number in doubted
         for serial in marks[number].either or (marks[number].serial or 0,)
         for rival in near_serials(serial)
     ]
-    if not asked:
+    if not checked:
         return looks
-    lines = np.array([logs[number] for number, _, _ in asked])
+    lines = np.array([logs[number] for number, _, _ in checked])
     shown = [
         digits_of(rival) if serial == _serial_as_it_stands(marks[number]) else turn_digits(digits_of(rival))
-        for number, serial, rival in asked
+        for number, serial, rival in checked
     ]
     seconds = likelihoods_of_digits(lines, np.array(shown))
     rivals: dict[int, set[int]] = {number: set() for number in doubted}
-    for (number, serial, rival), second in zip(asked, seconds, strict=True):
+    for (number, serial, rival), second in zip(checked, seconds, strict=True):
         if max(second, _share_of_rival(looks[number], serial, rival)) > _RULED_OUT:
             rivals[number].add(rival)
     return [replace(look, rivals=tuple(sorted(rivals[n]))) if n in rivals else look for n, look in enumerate(looks)]
@@ -291,8 +291,8 @@ def _with_rivals(looks: list[DigitLook], logs: dict[int, Logs]) -> list[DigitLoo
 def near_serials(serial: int) -> tuple[int, ...]:
     """Return the serials that differ in exactly one digit."""
     digits = digits_of(serial)
-    others = ((other, digits_of(other)) for other in range(1, LAST_SERIAL + 1))
-    return tuple(other for other, its in others if sum(a != b for a, b in zip(digits, its, strict=True)) == 1)
+    serials = range(1, LAST_SERIAL + 1)
+    return tuple(other for other in serials if sum(a != b for a, b in zip(digits, digits_of(other), strict=True)) == 1)
 
 
 def digits_of(serial: int) -> Digits:
@@ -318,20 +318,20 @@ def _serial_as_it_stands(mark: TileMark) -> int:
     return (mark.serial or 0) if mark.either is None else mark.either[0]
 
 
-def _other_way(mark: TileMark) -> int | None:
+def _serial_turned(mark: TileMark) -> int | None:
     """Return the serial that a mark's digits read upside down; None if that is no serial, or the same one."""
     text = f"{_serial_as_it_stands(mark):03d}"
-    if not set(text) <= _TORN.keys():
+    if not set(text) <= _ROTATED_DIGITS.keys():
         return None
-    serial = int("".join(_TORN[digit] for digit in reversed(text)))
+    serial = int("".join(_ROTATED_DIGITS[digit] for digit in reversed(text)))
     return serial if 1 <= serial <= LAST_SERIAL and serial != int(text) else None
 
 
 def _claims_number(mark: TileMark) -> bool:
-    return mark.confidence > _MADE_OUT and (mark.serial is not None or mark.either is not None)
+    return mark.confidence > _LEGIBLE and (mark.serial is not None or mark.either is not None)
 
 
-def _on_no_tile(look: DigitLook) -> DigitLook:
+def _as_nothing(look: DigitLook) -> DigitLook:
     """Return a look in which the number counts as nothing, because it is printed on something else than a tile."""
     kind = look.kind.copy()
     kind[NOTHING] += kind[NUMBER]
@@ -346,7 +346,7 @@ def combine_looks(upright: DigitLook, turned: DigitLook) -> DigitLook:
     """
     return DigitLook(
         np.sqrt(upright.kind * turned.kind),
-        np.sqrt(upright.ways * turned.ways[::-1]),
+        np.sqrt(upright.orientation * turned.orientation[::-1]),
         np.sqrt(upright.letter * turned.letter),
         _combine_signs(upright.signs, turned.signs[::-1, TURNED_SIGNS]),
         upright.places,
@@ -366,38 +366,38 @@ def mark_of_look(look: DigitLook) -> TileMark:
     """Return the mark concluded from a look: its most likely number, and which way up it is, if that can be told."""
     meant = (look.signs @ _MEANINGS).reshape(3, 2, 10)
     best: list[Digits] = meant.argmax(axis=2).T.tolist()
-    share, over = (prod(shares) for shares in meant.max(axis=2).T.tolist())
+    share, share_turned = (prod(shares) for shares in meant.max(axis=2).T.tolist())
     seen = look.signs.tolist()
     shown = [
         prod(row[digit] for row, digit in zip(seen, best[0], strict=True)),
         prod(row[sign] for row, sign in zip(seen, UPSIDE_DOWN[best[1]].tolist(), strict=True)),
     ]
-    ways, shares = look.ways.tolist(), [share, over]
-    likely = [way * seen_so for way, seen_so in zip(ways, shown, strict=True)]
+    orientation, shares = look.orientation.tolist(), [share, share_turned]
+    likely = [weight * seen_so for weight, seen_so in zip(orientation, shown, strict=True)]
     serials = [_serial(best[0]), _serial(best[1][::-1])]
-    down = likely[1] > likely[0]
+    turned = likely[1] > likely[0]
     if serials[0] is not None and serials[0] == serials[1]:  # whichever way up the looks took it for
-        told = max(likely) > _CLEAR_ODDS * min(likely)
-        return _mark(look, serials[0], min(shares), turned=down if told else None)
-    seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.other_way < _UNLIKELY
+        decided = max(likely) > _CLEAR_ODDS * min(likely)
+        return _mark(look, serials[0], min(shares), turned=turned if decided else None)
+    seen_apart = max(shown) > _CLEAR_ODDS * min(shown) and look.turned_likelihood < _UNLIKELY
     lettered = float(look.letter[: len(_LETTERS)].max()) > _LETTER_TELLS
     if None in serials or seen_apart or lettered:
         odds = _DECIDING_ODDS if None in serials else _CLEAR_ODDS
         if max(likely) > odds * min(likely):
-            way = 1.0 if None in serials else ways[down]
-            return _mark(look, serials[down], way * shares[down], turned=down)
-    ambiguous = _mark_of_ambiguous(look, serials, shares)
-    way_odds = log(max(likely[0], _TINY) / max(likely[1], _TINY))
-    return replace(ambiguous, way_odds=min(max(way_odds, -_MOST_WAY_ODDS), _MOST_WAY_ODDS))
+            weight = 1.0 if None in serials else orientation[turned]
+            return _mark(look, serials[turned], weight * shares[turned], turned=turned)
+    ambiguous = _undecided_mark(look, serials, shares)
+    upright_odds = log(max(likely[0], _TINY) / max(likely[1], _TINY))
+    return replace(ambiguous, upright_odds=min(max(upright_odds, -_MOST_WAY_ODDS), _MOST_WAY_ODDS))
 
 
-def _mark_of_ambiguous(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
+def _undecided_mark(look: DigitLook, serials: list[int | None], shares: list[float]) -> TileMark:
     """Return the mark of a number that does not show which way up it is.
 
     If only one way gives a serial, that one counts; if both do, the mark stays undecided.
     """
     upright, turned = serials
-    either = float(look.ways.sum())
+    either = float(look.orientation.sum())
     if upright is None or turned is None:
         return _mark(look, upright or turned, either * shares[upright is None], turned=upright is None)
     return _mark(look, None, either * min(shares), turned=None, either=(upright, turned))
@@ -419,9 +419,9 @@ def _mark(
 ) -> TileMark:
     spot = -look.spot if turned else look.spot
     first = min(float(look.kind[NUMBER]) * share, 1.0)
-    way, confidence = turned if first > _MADE_OUT else None, confidence_of_both(first, look.agreed)
-    if look.again:
-        confidence = float(np.interp(np.mean([confidence, *look.again]), _MEANS, _WORTH))
+    way, confidence = turned if first > _LEGIBLE else None, confidence_of_both(first, look.second_likelihood)
+    if look.resized_confidences:
+        confidence = float(np.interp(np.mean([confidence, *look.resized_confidences]), _MEANS, _WORTH))
     pitch = hypot(*(look.places[2] - look.places[0]).tolist()) / 2 / CROP[0] * _FULL
     return TileMark(serial, _set_letter(look), way, confidence, spot, either, pitch=pitch, rivals=look.rivals)
 
@@ -435,9 +435,9 @@ def cut_level(
     """
     turn = np.column_stack([step, [-step[1], step[0]]]) * 2 * np.array(reach) / size
     wide, high = size[0] + 2 * room[0], size[1] + 2 * room[1]
-    way = np.column_stack([turn, spot - turn @ (np.array([wide, high]) - 1) / 2 - 0.5])
+    matrix = np.column_stack([turn, spot - turn @ (np.array([wide, high]) - 1) / 2 - 0.5])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return cv2.warpAffine(image, way, (wide, high), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    return cv2.warpAffine(image, matrix, (wide, high), flags=flags, borderMode=cv2.BORDER_REPLICATE)
 
 
 def digit_places(mark: TileMark) -> Points:

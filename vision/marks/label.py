@@ -17,13 +17,13 @@ import zxingcpp
 from vision.geometry import UNIT_SQUARE, Picture, Quad, diagonal_crossing, homography_between, project
 from vision.marks import LabelKind, TileMark
 from vision.marks.label_code import MODULE_COUNTS, Payload, module_count, parse_payload
-from vision.marks.label_fit import TALL, LabelCandidate, find_label, fit_label, look_for_label, refit_label
+from vision.marks.label_fit import HEIGHT_BY_WIDTH, LabelCandidate, find_label, fit_label, look_for_label, refit_label
 
 _GLOBAL = zxingcpp.Binarizer.GlobalHistogram
 _LOCAL = zxingcpp.Binarizer.LocalAverage
 _LARGER = 1.5  # enlargement; a larger one costs more and decodes no more
 _FEW_TILES = 12  # tiles up to which each is decoded by itself; more cost as much as the whole picture
-_ABOUT = 0.1  # margin around a tile, in its size
+_MARGIN = 0.1  # margin around a tile, in its size
 _ASKEW = 0.47  # tangent of the angle, 25 degrees, from which a label no longer tells how its tile stands
 
 
@@ -70,7 +70,7 @@ def find_hits(grey: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dis
     """
     found = LabelHits({}, set())
     _add_hits(found, _decode_tiles(grey, quads, range(len(quads)), local=True), quads)
-    left = _left(found, quads)
+    left = _undecoded(found, quads)
     if found.hits and left:
         left = sorted(set(left) - dismiss(left))
     if left:
@@ -79,12 +79,12 @@ def find_hits(grey: Picture, quads: Sequence[Quad], dismiss: DismissTiles = _dis
         inverted = LabelHits({}, set(), inverted=True)
         _add_hits(inverted, _decode_tiles(255 - grey, quads, range(len(quads)), local=True), quads)
         return inverted if inverted.hits else found
-    if left := [at for at in left if at in _left(found, quads)]:
+    if left := [at for at in left if at in _undecoded(found, quads)]:
         _add_hits(found, _decode_tiles(grey, quads, left, local=True, larger=_LARGER), quads)
     return found
 
 
-def _left(found: LabelHits, quads: Sequence[Quad]) -> list[int]:
+def _undecoded(found: LabelHits, quads: Sequence[Quad]) -> list[int]:
     return [at for at in range(len(quads)) if at not in found.hits and at not in found.refuted]
 
 
@@ -111,9 +111,9 @@ def _decode_tiles(
 def _part_about(quad: Quad, width: int, height: int) -> tuple[int, int, int, int]:
     """Return the box around a tile with a small margin, in pixels: left, top, right, bottom."""
     low, high = quad.min(axis=0), quad.max(axis=0)
-    about = _ABOUT * (high - low)
-    left, top = np.clip(low - about, 0, (width, height)).astype(int).tolist()
-    right, bottom = np.clip(high + about, 0, (width, height)).astype(int).tolist()
+    margin = _MARGIN * (high - low)
+    left, top = np.clip(low - margin, 0, (width, height)).astype(int).tolist()
+    right, bottom = np.clip(high + margin, 0, (width, height)).astype(int).tolist()
     return left, top, right, bottom
 
 
@@ -158,7 +158,7 @@ def _on_tile(payload: Payload, count: int, corners: Quad, quad: Quad) -> LabelHi
         return None
     right, down = on_tile[1] + on_tile[2] - on_tile[0] - on_tile[3], on_tile[2] + on_tile[3] - on_tile[0] - on_tile[1]
     size = np.array([np.abs(right[0]), np.abs(down[1])]) / 2
-    if TALL * abs(right[1]) > _ASKEW * abs(right[0]):
+    if HEIGHT_BY_WIDTH * abs(right[1]) > _ASKEW * abs(right[0]):
         return LabelHit(payload, LabelKind(count, np.full(2, np.nan), size), None)
     turned = bool(right[0] < 0)
     middle = on_tile.mean(axis=0)
@@ -175,30 +175,30 @@ DECODED_CONFIDENCE = 0.9999
 """Confidence of a label that zxing decodes; no confidence is higher."""
 
 
-def label_odds(look: LabelCandidate) -> float:
+def label_odds(label: LabelCandidate) -> float:
     """Return the log-odds of the guessed payload against the likeliest other one."""
-    modules = (look.patch.kind.count - 2) ** 2
-    likenesses = (look.guess.likeness, look.guess.next_likeness)
+    modules = (label.patch.kind.count - 2) ** 2
+    likenesses = (label.guess.likeness, label.guess.next_likeness)
     best, other = (min(max(part, 0.0), DECODED_CONFIDENCE) ** 2 for part in likenesses)
     return float(modules / 2 * np.log((1 - other) / (1 - best)))
 
 
-def label_confidence(look: LabelCandidate) -> float:
+def label_confidence(label: LabelCandidate) -> float:
     """Return the confidence of a guess, 0..1; more cautious than the odds, which count all errors as noise."""
-    return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(look) / 10)))
+    return float(min(DECODED_CONFIDENCE, 1 - 10 ** (-label_odds(label) / 10)))
 
 
-def is_certain(look: LabelCandidate, usual_set: int | None) -> bool:
+def is_certain(label: LabelCandidate, usual_set: int | None) -> bool:
     """Return whether the guess counts as read; `usual_set` is the set that the picture's other labels name."""
-    if look.frame < _LEAST_FRAME:
+    if label.frame < _LEAST_FRAME:
         return False
-    enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if look.guess.payload.set == usual_set else _OTHER_SET
-    return label_odds(look) >= enough and look.guess.likeness >= _LEAST_LIKENESS
+    enough = _UNKNOWN_SET if usual_set is None else _SAME_SET if label.guess.payload.set == usual_set else _OTHER_SET
+    return label_odds(label) >= enough and label.guess.likeness >= _LEAST_LIKENESS
 
 
-def is_seen(look: LabelCandidate) -> bool:
+def is_seen(label: LabelCandidate) -> bool:
     """Return whether there certainly is a label this way up, even if it cannot be read."""
-    return look.frame >= _SEEN_FRAME and look.frame - look.other_frame >= _SEEN_LEAD
+    return label.frame >= _SEEN_FRAME and label.frame - label.other_frame >= _SEEN_LEAD
 
 
 _LABEL_SIDES = (0.32, 0.345, 0.375, 0.405, 0.435, 0.47)  # width of a DataMatrix, in tile widths: the values to try
@@ -225,32 +225,32 @@ def search_label(grey: Picture, quad: Quad, *, askew: bool = False) -> LabelCand
 
     `askew`: whether to search for labels standing on a corner, too.
     """
-    leans = (0.0, *_ON_A_CORNER) if askew else (0.0,)
-    return next((look for lean in leans if (look := _search_along(grey, quad, lean))), None)
+    angles = (0.0, *_ON_A_CORNER) if askew else (0.0,)
+    return next((label for angle in angles if (label := _search_along(grey, quad, angle))), None)
 
 
-def _search_along(grey: Picture, quad: Quad, lean: float) -> LabelCandidate | None:
+def _search_along(grey: Picture, quad: Quad, angle: float) -> LabelCandidate | None:
     """Search for every number of modules, because the frames of small labels are easily confused."""
-    fitted = [look for count in MODULE_COUNTS for look in _likeliest_frames(grey, quad, count, lean)]
-    for look in sorted(fitted, key=lambda look: -look.frame):
-        closer = refit_label(look)
+    fitted = [label for count in MODULE_COUNTS for label in _likeliest_frames(grey, quad, count, angle)]
+    for label in sorted(fitted, key=lambda label: -label.frame):
+        closer = refit_label(label)
         if is_certain(closer, None):
             return closer
     return None
 
 
-def _likeliest_frames(grey: Picture, quad: Quad, count: int, lean: float) -> list[LabelCandidate]:
+def _likeliest_frames(grey: Picture, quad: Quad, count: int, angle: float) -> list[LabelCandidate]:
     """Return the likeliest frames of labels with `count` modules on a tile, fitted."""
-    spot = np.zeros(2) if lean else _SPOT
-    kinds = [LabelKind(count, spot, np.array([side, side / TALL]), lean) for side in _LABEL_SIDES]
-    looks = [
+    spot = np.zeros(2) if angle else _SPOT
+    kinds = [LabelKind(count, spot, np.array([side, side / HEIGHT_BY_WIDTH]), angle) for side in _LABEL_SIDES]
+    labels = [
         find_label(grey, quad, kind, turned=turned, margin=_REACH * count / kind.size[0], angles=(0.0,))
         for kind in kinds
         for turned in (False, True)
     ]
-    found = sorted((look for look in looks if look.frame > _FAINT_FRAME), key=lambda look: -look.frame)
-    fitted = sorted((fit_label(look) for look in found[:_FITTED]), key=lambda look: -look.frame)
-    return [look for look in fitted[:_GUESSED] if look.frame >= _LEAST_FRAME]
+    found = sorted((label for label in labels if label.frame > _FAINT_FRAME), key=lambda label: -label.frame)
+    fitted = sorted((fit_label(label) for label in found[:_FITTED]), key=lambda label: -label.frame)
+    return [label for label in fitted[:_GUESSED] if label.frame >= _LEAST_FRAME]
 
 
 _TILES = 8  # tiles to decode
@@ -264,7 +264,7 @@ def is_labelled(picture: Picture, quads: Sequence[Quad]) -> bool:
     `picture` is BGR or grey; `quads` are the corners of tile backs, each of shape (4, 2), pixels. With heavy blur,
     False says little: use `is_labelled_closely` if no printed number was read either.
     """
-    chosen = _spread(quads, _TILES)
+    chosen = _evenly_chosen(quads, _TILES)
     if not chosen:
         return False
     sheet = np.hstack([as_grey(_tile(picture, quad)) for quad in chosen])
@@ -277,10 +277,10 @@ def is_labelled_closely(picture: Picture, quads: Sequence[Quad], *, askew: bool 
     `askew`: whether to search for labels standing on a corner, too, which takes three times as long.
     """
     grey = as_grey(picture)
-    return any(search_label(grey, quad, askew=askew) for quad in _spread(quads, _SEARCHED))
+    return any(search_label(grey, quad, askew=askew) for quad in _evenly_chosen(quads, _SEARCHED))
 
 
-def _spread(quads: Sequence[Quad], most: int) -> list[Quad]:
+def _evenly_chosen(quads: Sequence[Quad], most: int) -> list[Quad]:
     """Return up to `most` quads, evenly spread."""
     return [quads[round(at)] for at in np.linspace(0, len(quads) - 1, min(most, len(quads)))]
 
@@ -303,14 +303,14 @@ def read_labels(
     picture: Picture,
     quads: Sequence[Quad],
     dismiss: DismissTiles = _dismiss_none,
-    before: Sequence[TileMark] = (),
+    known_labels: Sequence[TileMark] = (),
 ) -> list[TileMark]:
     """Read the label of each tile back.
 
     `picture` is BGR or grey. `quads`, each of shape (4, 2), are the corners of backs in pixels, clockwise, 0-1 and 2-3
     the short ends; they may be upside down, and off by up to 3 % of a tile's width. `dismiss` returns which of the
-    tiles that do not decode at once need no closer look. `before` is the picture's labels that were read already, which
-    show how the others look if there are enough.
+    tiles that do not decode at once need no closer look. `known_labels` is the picture's labels that were read already,
+    which show how the others look if there are enough.
 
     Return a mark for each quad in order: with a serial; without one but with `turned` and `spot`, if there is a label
     that cannot be read; or `NO_MARK`, whose `spot` is NaN.
@@ -320,49 +320,49 @@ def read_labels(
     grey = as_grey(picture)
     found = find_hits(grey, quads, dismiss)
     hits, grey = found.hits, 255 - grey if found.inverted else grey
-    doubted = _left(found, quads)
+    doubted = _undecoded(found, quads)
     left = {at: quads[at] for at in sorted(set(doubted) - dismiss(doubted))}
     marks = {at: _mark_of_hit(hit) for at, hit in hits.items()}
-    looks = _look_one_by_one(grey, left, hits, before)
-    usual_set = _usual_set(hits, [look for look in looks.values() if is_certain(look, None)], before)
-    marks |= {at: _mark_of_candidate(look, usual_set) for at, look in looks.items()}
+    labels = _search_one_by_one(grey, left, hits, known_labels)
+    usual_set = _usual_set(hits, [label for label in labels.values() if is_certain(label, None)], known_labels)
+    marks |= {at: _mark_of_candidate(label, usual_set) for at, label in labels.items()}
     return [marks.get(at, NO_MARK) for at in range(len(quads))]
 
 
-def _look_one_by_one(
-    grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit], before: Sequence[TileMark]
+def _search_one_by_one(
+    grey: Picture, left: dict[int, Quad], hits: dict[int, LabelHit], known_labels: Sequence[TileMark]
 ) -> dict[int, LabelCandidate]:
     """Search tiles without a hit for the usual kind of label, again for the kind found on the others, then for any."""
-    known = [*(hit.kind for hit in hits.values()), *(mark.label for mark in before if mark.label)]
-    looks = _first_looks(grey, left, known)
-    certain = [look for look in looks.values() if is_certain(look, None)]
-    kind = usual_kind([*known, *(look.kind for look in certain)])
+    known = [*(hit.kind for hit in hits.values()), *(mark.label for mark in known_labels if mark.label)]
+    labels = _first_labels(grey, left, known)
+    certain = [label for label in labels.values() if is_certain(label, None)]
+    kind = usual_kind([*known, *(label.kind for label in certain)])
     if kind is None:
-        return looks
-    usual_set = _usual_set(hits, certain, before)
-    for at in _uncertain(looks, usual_set)[:_SECOND_LOOKS]:
-        looks[at] = max(looks[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
-    if len(before) >= _FEW:  # the first look has found all kinds
-        return looks
-    searched = {at: search_label(grey, left[at]) for at in _uncertain(looks, usual_set)[:_SEARCHES]}
-    looks |= {at: look for at, look in searched.items() if look}
-    if other := usual_kind(look.kind for look in searched.values() if look):  # some labels may be replacements
-        for at in _uncertain(looks, usual_set):
-            looks[at] = max(looks[at], _likelier_candidate(grey, left[at], other, _NARROW), key=_odds_if_framed)
-    return looks
+        return labels
+    usual_set = _usual_set(hits, certain, known_labels)
+    for at in _uncertain(labels, usual_set)[:_SECOND_LOOKS]:
+        labels[at] = max(labels[at], _likelier_candidate(grey, left[at], kind, _WIDER), key=_odds_if_framed)
+    if len(known_labels) >= _FEW:  # the first look has found all kinds
+        return labels
+    searched = {at: search_label(grey, left[at]) for at in _uncertain(labels, usual_set)[:_SEARCHES]}
+    labels |= {at: label for at, label in searched.items() if label}
+    if other := usual_kind(label.kind for label in searched.values() if label):  # some labels may be replacements
+        for at in _uncertain(labels, usual_set):
+            labels[at] = max(labels[at], _likelier_candidate(grey, left[at], other, _NARROW), key=_odds_if_framed)
+    return labels
 
 
-def _first_looks(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -> dict[int, LabelCandidate]:
+def _first_labels(grey: Picture, left: dict[int, Quad], known: list[LabelKind]) -> dict[int, LabelCandidate]:
     """Search for the known kind; if few labels showed it and it gives no certain read, search for the kind first."""
-    looks: dict[int, LabelCandidate] = {}
+    labels: dict[int, LabelCandidate] = {}
     usual = usual_kind(known)
     if kind := usual:
-        looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
-    if len(known) >= _FEW or any(is_certain(look, None) for look in looks.values()):
-        return looks
+        labels = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
+    if len(known) >= _FEW or any(is_certain(label, None) for label in labels.values()):
+        return labels
     if kind := _search_kind(grey, list(left.values()), askew=usual is None):
-        looks = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
-    return looks
+        labels = {at: _likelier_candidate(grey, quad, kind, _NARROW) for at, quad in left.items()}
+    return labels
 
 
 def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: float) -> LabelCandidate:
@@ -372,35 +372,35 @@ def _likelier_candidate(grey: Picture, quad: Quad, kind: LabelKind, margin: floa
         return upright
     turned = look_for_label(grey, quad, kind, turned=True, margin=margin)
     first, second = (upright, turned) if upright.frame >= turned.frame else (turned, upright)
-    look = replace(first, other_frame=second.frame)
-    if look.frame < _LEAST_FRAME or label_odds(look) >= _AT_ONCE:
-        return look
-    return max(look, refit_label(look), key=label_odds)
+    label = replace(first, other_frame=second.frame)
+    if label.frame < _LEAST_FRAME or label_odds(label) >= _AT_ONCE:
+        return label
+    return max(label, refit_label(label), key=label_odds)
 
 
-def _odds_if_framed(look: LabelCandidate) -> float:
+def _odds_if_framed(label: LabelCandidate) -> float:
     """Return the log-odds of a guess, -1 for one without a frame around it."""
-    return label_odds(look) if look.frame >= _LEAST_FRAME else -1.0
+    return label_odds(label) if label.frame >= _LEAST_FRAME else -1.0
 
 
 def _search_kind(grey: Picture, quads: list[Quad], *, askew: bool) -> LabelKind | None:
     """Search some of the tiles until one of them shows the kind of label."""
     for quad in quads[:: max(1, len(quads) // _SEARCHES)][:_SEARCHES]:
-        if look := search_label(grey, quad, askew=askew):
-            return look.kind
+        if label := search_label(grey, quad, askew=askew):
+            return label.kind
     return None
 
 
-def _uncertain(looks: dict[int, LabelCandidate], usual_set: int | None) -> list[int]:
-    return [at for at, look in looks.items() if not is_certain(look, usual_set)]
+def _uncertain(labels: dict[int, LabelCandidate], usual_set: int | None) -> list[int]:
+    return [at for at, label in labels.items() if not is_certain(label, usual_set)]
 
 
 def _usual_set(
-    hits: dict[int, LabelHit], looks: Iterable[LabelCandidate], before: Iterable[TileMark] = ()
+    hits: dict[int, LabelHit], labels: Iterable[LabelCandidate], known_labels: Iterable[TileMark] = ()
 ) -> int | None:
     """Return the set that most labels name; None if fewer than three name it."""
-    named = Counter([hit.payload.set for hit in hits.values()] + [look.guess.payload.set for look in looks])
-    named.update(int(mark.set_text) for mark in before if mark.set_text)
+    named = Counter([hit.payload.set for hit in hits.values()] + [label.guess.payload.set for label in labels])
+    named.update(int(mark.set_text) for mark in known_labels if mark.set_text)
     number, times = named.most_common(1)[0] if named else (None, 0)
     return number if times >= _FEW else None
 
@@ -410,10 +410,10 @@ def _mark_of_hit(hit: LabelHit) -> TileMark:
     return TileMark(payload.serial, payload.set_text, hit.turned, DECODED_CONFIDENCE, kind.spot, label=kind)
 
 
-def _mark_of_candidate(look: LabelCandidate, usual_set: int | None) -> TileMark:
-    stands = look.kind.askew == 0
-    turned, spot = (look.patch.turned, look.kind.spot) if stands else (None, NO_MARK.spot)
-    if is_certain(look, usual_set):
-        payload = look.guess.payload
-        return TileMark(payload.serial, payload.set_text, turned, label_confidence(look), spot, label=look.kind)
-    return TileMark(None, None, turned, 0.0, spot) if stands and is_seen(look) else NO_MARK
+def _mark_of_candidate(label: LabelCandidate, usual_set: int | None) -> TileMark:
+    upright = label.kind.askew == 0
+    turned, spot = (label.patch.turned, label.kind.spot) if upright else (None, NO_MARK.spot)
+    if is_certain(label, usual_set):
+        payload = label.guess.payload
+        return TileMark(payload.serial, payload.set_text, turned, label_confidence(label), spot, label=label.kind)
+    return TileMark(None, None, turned, 0.0, spot) if upright and is_seen(label) else NO_MARK

@@ -133,7 +133,7 @@ def _places(size: int) -> NDArray[np.int64]:
     """Return the index of each codeword's bits among the modules of the inside, shape (codewords, 8)."""
     taken: set[int] = set()
     places = []
-    for corner in _walk(size):
+    for corner in _codeword_corners(size):
         spots = _bits_at(corner, size)
         if spots[-1] not in taken:
             places.append(spots)
@@ -141,7 +141,7 @@ def _places(size: int) -> NDArray[np.int64]:
     return np.array(places)
 
 
-def _walk(size: int) -> Iterator[tuple[int, int]]:
+def _codeword_corners(size: int) -> Iterator[tuple[int, int]]:
     """Yield the codewords' corners along the standard's diagonals; (size, 0), below the square, is the special corner.
 
     Its codeword is split between the corners of the square, see `_bits_at`.
@@ -268,7 +268,7 @@ def guess_label(values: Grid) -> LabelGuess:
     count = len(values) - 2 * QUIET
     known = label_codebook(count)
     sharp = values + _SHARPER * (values - cv2.blur(values, (3, 3), borderType=cv2.BORDER_REPLICATE))
-    scores = known.match(_level(sharp)[QUIET + 1 : -QUIET - 1, QUIET + 1 : -QUIET - 1].ravel())
+    scores = known.match(_flattened(sharp)[QUIET + 1 : -QUIET - 1, QUIET + 1 : -QUIET - 1].ravel())
     nearest = np.argpartition(scores, -_NEAREST)[-_NEAREST:]
     drawn = np.pad(known.modules[nearest].astype(np.float32), ((0, 0), (QUIET,) * 2, (QUIET,) * 2), constant_values=1)
     likeness = _compare(values, drawn)
@@ -291,15 +291,15 @@ def _view(side: int, share: float) -> NDArray[np.float32]:
     """Return the matrix from modules with their quiet zone to the blurred and levelled inside that is compared."""
     inside = slice(QUIET + 1, -QUIET - 1)
     each = np.eye(side * side, dtype=np.float32).reshape(-1, side, side)
-    return np.stack([_level(_spread(one, share))[inside, inside].ravel() for one in each])
+    return np.stack([_flattened(_blurred(one, share))[inside, inside].ravel() for one in each])
 
 
-def _level(values: Grid) -> Grid:
+def _flattened(values: Grid) -> Grid:
     """Remove slow changes in brightness: glare, shadow, vignetting."""
     return np.asarray(values - cv2.blur(values, (5, 5), borderType=cv2.BORDER_REFLECT_101), dtype=np.float32)
 
 
-def _spread(values: Grid, share: float) -> Grid:
+def _blurred(values: Grid, share: float) -> Grid:
     """Let each module give `share` of its light to each of its four neighbours."""
     kernel = np.array([share, 1 - 2 * share, share], dtype=np.float32)
     return np.asarray(cv2.sepFilter2D(values, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REPLICATE))

@@ -19,7 +19,7 @@ from vision.marks.label_code import QUIET, Grid, LabelGuess, guess_label
 
 Affine = NDArray[np.float64]  # shape (2, 3)
 
-TALL = 1.36  # a tile's height divided by its width; 1.3 to 1.4 is usual, and the fit corrects the rest
+HEIGHT_BY_WIDTH = 1.36  # a tile's height divided by its width; 1.3 to 1.4 is usual, and the fit corrects the rest
 PIXELS = 4  # pixels of a patch per module
 _COARSEST = 1.5  # largest number of picture pixels per pixel of a patch, each way
 _FINEST = 8  # largest factor of oversampling
@@ -54,7 +54,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
     """Cut the part where a label of this kind should lie on the tile `quad`, shape (4, 2), out of a grey picture."""
     modules = kind.count + 2 * margin
     side = round(modules * PIXELS)
-    on_tile = _spun(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
+    on_tile = _rotated(_shares(UNIT_SQUARE * modules - margin, kind), kind.askew)
     square = project(homography_between(UNIT_SQUARE, quad), on_tile * (-1 if turned else 1) + 0.5)
     finer = _oversampling(square, side)
     fine = side * finer
@@ -66,7 +66,7 @@ def cut_patch(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margi
     return LabelPatch(flat.astype(np.float32), kind, turned, margin)
 
 
-def kind_at(patch: LabelPatch, pose: LabelPose) -> LabelKind:
+def measured_kind(patch: LabelPatch, pose: LabelPose) -> LabelKind:
     """Return the kind of a label that was found: `patch.kind` with the actual spot and size."""
     kind = patch.kind
     pixels = UNIT_SQUARE * kind.count @ pose.affine[:, :2].T + pose.affine[:, 2]
@@ -79,11 +79,11 @@ def _shares(modules: Points, kind: LabelKind) -> Points:
     return np.asarray(kind.spot + (modules / kind.count - 0.5) * kind.size)
 
 
-def _spun(shares: Points, degrees: float) -> Points:
+def _rotated(shares: Points, degrees: float) -> Points:
     """Rotate points, in shares of a tile's width and height, shape (n, 2), clockwise about its centre."""
     angle = np.radians(degrees)
     spin = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    return np.asarray(shares * [1, TALL] @ spin / [1, TALL])
+    return np.asarray(shares * [1, HEIGHT_BY_WIDTH] @ spin / [1, HEIGHT_BY_WIDTH])
 
 
 def _oversampling(square: Quad, side: int) -> int:
@@ -99,7 +99,7 @@ _SAMPLES = (3, 0.2)  # samples per module, each way, for reading, and modules be
 _MODULE_BLUR = 0.45  # modules: usual blur of a label that is hard to read
 _ROUNDS = 6
 _STILL = 0.12  # pixels: a smaller step ends the fit
-_HELD = 1e-3  # damping of a step, as the frame alone hardly determines shear
+_DAMPING = 1e-3  # damping of a step, as the frame alone hardly determines shear
 _STRETCH = 0.2  # a fit that scales or turns a label by more than this share has failed
 _STRAY = 2.5  # modules by which a fit may move a label
 
@@ -129,23 +129,23 @@ def module_template(white: Grid) -> ModuleTemplate:
     return ModuleTemplate(_spots(len(white), FINE, 1 / FINE), np.asarray(soft, dtype=np.float64).ravel())
 
 
-def fit_label_pose(patch: LabelPatch, start: Affine, wanted: ModuleTemplate) -> LabelPose:
+def fit_label_pose(patch: LabelPatch, start: Affine, template: ModuleTemplate) -> LabelPose:
     """Fit the affine map from modules to pixels; if the fit diverges, return the pose at its start."""
     right, down = (cv2.Sobel(patch.grey, cv2.CV_32F, *order, ksize=3, scale=1 / 8) for order in ((1, 0), (0, 1)))
-    sloped = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
+    with_gradients = np.asarray(cv2.merge([patch.grey, right, down]), dtype=np.float32)
     affine = start.copy()
     for _ in range(_ROUNDS):
-        step = _step(_sample(sloped, affine, wanted.at), wanted)
+        step = _step(_sample(with_gradients, affine, template.at), template)
         affine += step
         if np.abs(step[:, 2]).max() < _STILL:
             break
-    return label_pose_at(patch, affine if _plausible(affine, start, patch.kind.count) else start, wanted)
+    return label_pose_at(patch, affine if _plausible(affine, start, patch.kind.count) else start, template)
 
 
-def label_pose_at(patch: LabelPatch, affine: Affine, wanted: ModuleTemplate) -> LabelPose:
+def label_pose_at(patch: LabelPatch, affine: Affine, template: ModuleTemplate) -> LabelPose:
     """Return the pose with this map, and the correlation of the patch with the template there."""
-    seen = _sample(patch.grey, affine, wanted.at)
-    one, other = seen - seen.mean(), wanted.grey - wanted.grey.mean()
+    seen = _sample(patch.grey, affine, template.at)
+    one, other = seen - seen.mean(), template.grey - template.grey.mean()
     return LabelPose(affine, float(one @ other / np.sqrt((one @ one) * (other @ other) + 1e-9)))
 
 
@@ -157,19 +157,19 @@ def sample_modules(patch: LabelPatch, pose: LabelPose) -> Grid:
     return np.asarray(seen.reshape(modules, fine, modules, fine).mean(axis=(1, 3)), dtype=np.float32)
 
 
-def _step(sloped: NDArray[np.float64], wanted: ModuleTemplate) -> Affine:
+def _step(with_gradients: NDArray[np.float64], template: ModuleTemplate) -> Affine:
     """Solve for the change of the map, together with the levels of black and white.
 
-    `sloped`, shape (n, 3), is the brightness at each point and its two slopes.
+    `with_gradients`, shape (n, 3), is the brightness at each point and its two gradients.
     """
-    seen, right, down = sloped.T
-    flat, lever = np.ones_like(seen), wanted.lever
-    design = np.column_stack([flat, wanted.grey, -right[:, None] * lever, -down[:, None] * lever])
+    seen, right, down = with_gradients.T
+    flat, lever = np.ones_like(seen), template.lever
+    design = np.column_stack([flat, template.grey, -right[:, None] * lever, -down[:, None] * lever])
     normal = design.T @ design
-    normal[np.diag_indices(len(normal))] *= 1 + _HELD
+    normal[np.diag_indices(len(normal))] *= 1 + _DAMPING
     normal[np.diag_indices(len(normal))] += 1e-6
     change = np.linalg.solve(normal, design.T @ seen)[2:].reshape(2, 3)
-    change[:, 2] -= change[:, :2] @ wanted.middle
+    change[:, 2] -= change[:, :2] @ template.middle
     return np.asarray(change)
 
 
@@ -182,8 +182,8 @@ def _sample(part: Grid, affine: Affine, at: NDArray[np.float64]) -> NDArray[np.f
 
 def _plausible(affine: Affine, start: Affine, count: int) -> bool:
     moved = np.abs((affine - start) @ [count / 2, count / 2, 1.0]).max() / PIXELS
-    bent = np.abs(affine[:, :2] - start[:, :2]).max() / PIXELS
-    return bool(moved < _STRAY and bent < _STRETCH)
+    sheared = np.abs(affine[:, :2] - start[:, :2]).max() / PIXELS
+    return bool(moved < _STRAY and sheared < _STRETCH)
 
 
 def _spots(modules: int, fine: int, apart: float) -> NDArray[np.float64]:
@@ -251,7 +251,7 @@ def _kernel(count: int, angle: float) -> Grid:
     return np.where(shown, turned - turned[shown].mean(), 0)  # leaving out the corners that the rotation cut off
 
 
-_NOT_LOOKED = -1.0
+_UNKNOWN = -1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +264,7 @@ class LabelCandidate:
     patch: LabelPatch
     pose: LabelPose
     frame: float
-    other_frame: float = _NOT_LOOKED
+    other_frame: float = _UNKNOWN
 
     @cached_property
     def guess(self) -> LabelGuess:
@@ -274,7 +274,7 @@ class LabelCandidate:
     @property
     def kind(self) -> LabelKind:
         """The kind of this label, with its actual spot and size."""
-        return kind_at(self.patch, self.pose)
+        return measured_kind(self.patch, self.pose)
 
 
 def look_for_label(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, margin: float) -> LabelCandidate:
@@ -282,9 +282,9 @@ def look_for_label(grey: Picture, quad: Quad, kind: LabelKind, *, turned: bool, 
     return fit_label(find_label(grey, quad, kind, turned=turned, margin=margin))
 
 
-def refit_label(look: LabelCandidate) -> LabelCandidate:
+def refit_label(label: LabelCandidate) -> LabelCandidate:
     """Fit all modules of the guessed word instead of its frame alone."""
-    return replace(look, pose=fit_label_pose(look.patch, look.pose.affine, module_template(look.guess.white)))
+    return replace(label, pose=fit_label_pose(label.patch, label.pose.affine, module_template(label.guess.white)))
 
 
 def find_label(
@@ -296,7 +296,7 @@ def find_label(
     return LabelCandidate(patch, pose, pose.likeness)
 
 
-def fit_label(look: LabelCandidate) -> LabelCandidate:
+def fit_label(label: LabelCandidate) -> LabelCandidate:
     """Fit the frame, starting from where it was found."""
-    pose = fit_label_pose(look.patch, look.pose.affine, _template(look.patch.kind.count))
-    return replace(look, pose=pose, frame=pose.likeness)
+    pose = fit_label_pose(label.patch, label.pose.affine, _template(label.patch.kind.count))
+    return replace(label, pose=pose, frame=pose.likeness)

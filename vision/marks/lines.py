@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import FROM_MIDDLES, TO_MIDDLES, Homography, Picture, Points
-from vision.networks import alike_in_contrast, run_network
+from vision.networks import normalise_contrast, run_network
 
 CLASSES = 13
 LETTER, HALF_SEEN, NOTHING_HERE = 10, 11, 12  # 0 to 9 are the digits; half seen: a sign that cannot be identified
@@ -34,16 +34,16 @@ def cut_line(crop: Picture, middle: Points, *, turned: bool) -> tuple[Picture, H
     A line always spans the whole width of the tile, because its purpose is to show any signs beside the three digits.
     """
     sign = -1.0 if turned else 1.0
-    way = np.array(
+    matrix = np.array(
         [
             [sign * _SCALE, 0.0, SIZE[0] / 2 - sign * _SCALE * _CROP_WIDTH / 2],
             [0.0, sign * _SCALE, SIZE[1] / 2 - sign * _SCALE * float(middle[1])],
             [0.0, 0.0, 1.0],
         ]
     )
-    opencv = (TO_MIDDLES @ way @ FROM_MIDDLES)[:2]
+    opencv = (TO_MIDDLES @ matrix @ FROM_MIDDLES)[:2]
     line = cv2.warpAffine(crop, opencv, SIZE, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(line, dtype=np.uint8), way
+    return np.asarray(line, dtype=np.uint8), matrix
 
 
 def prepare_lines(lines: Picture) -> NDArray[np.float32]:
@@ -51,18 +51,18 @@ def prepare_lines(lines: Picture) -> NDArray[np.float32]:
 
     Both are measured inside the line, as things beside the tile may be far brighter than pale ink.
     """
-    return alike_in_contrast(lines, _INNER)
+    return normalise_contrast(lines, _INNER)
 
 
-def look_at_lines(lines: Picture) -> Logs:
+def classify_columns(lines: Picture) -> Logs:
     """Classify each column of lines, shape (n, 56, 104, 3); return log-likelihoods, shape (n, 26, 13)."""
-    looks = [
+    outputs = [
         run_network("lines", prepare_lines(lines[start : start + _AT_ONCE]))[0]
         for start in range(0, len(lines), _AT_ONCE)
     ]
-    if not looks:
+    if not outputs:
         return np.empty((0, 26, CLASSES), dtype=np.float32)
-    scores = np.concatenate(looks)
+    scores = np.concatenate(outputs)
     scores = scores - scores.max(axis=2, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=2, keepdims=True)), dtype=np.float32)
 

@@ -35,9 +35,9 @@ from vision.marks.digits import (
     sides_with_edges,
 )
 from vision.marks.label import is_labelled, is_labelled_closely, read_labels
-from vision.marks.shapes import like_others, says_number, unlike_others
+from vision.marks.shapes import is_number, like_others, unlike_others
 from vision.reading import HALF_TURN
-from vision.trays import way_votes
+from vision.trays import orientation_votes
 
 _SIZE = (58, 84)  # pixels, width and height, of the window around the digits
 _REACH = (1.45, 2.1)  # how far it reaches from the middle digit, in steps from digit to digit
@@ -121,7 +121,7 @@ def spot_odds(tile: int, marks: tuple[TileMark | None, ...]) -> float:
     usual = np.median(spots, axis=0)
     deviation = 1.4826 * np.median(np.abs(spots - usual), axis=0)  # sigma from the median
     scale = np.maximum(deviation, _SPOT_SCALE)
-    return _fit(mark.spot, usual, scale) - _fit(-mark.spot, usual, scale)
+    return _log_likelihood(mark.spot, usual, scale) - _log_likelihood(-mark.spot, usual, scale)
 
 
 def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> float:
@@ -131,10 +131,10 @@ def neighbour_odds(tile: int, layout: TableLayout, marks: tuple[TileMark | None,
     """
     if layout.positions[tile].sideways or marks[tile] is None:
         return 0.0
-    votes = way_votes(*_alike_and_against(tile, layout, marks))
+    votes = orientation_votes(*_alike_and_against(tile, layout, marks))
     same = 1 / (1 + (_UPSIDE_DOWN / (1 - _UPSIDE_DOWN)) ** votes)  # the tray stands as this tile does
-    stands = same * (1 - _UPSIDE_DOWN) + (1 - same) * _UPSIDE_DOWN
-    return float(np.log(stands / (1 - stands)))
+    upright = same * (1 - _UPSIDE_DOWN) + (1 - same) * _UPSIDE_DOWN
+    return float(np.log(upright / (1 - upright)))
 
 
 def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | None, ...]) -> tuple[int, int]:
@@ -147,17 +147,17 @@ def _alike_and_against(tile: int, layout: TableLayout, marks: tuple[TileMark | N
         and None not in {other.row, position.row}
         and other.seat == position.seat
         and mark
-        and _stands(mark)
+        and _shows_way_up(mark)
     ]
     return turns.count(position.turn), turns.count((position.turn + HALF_TURN) % 360)
 
 
 def _knows_spot(mark: TileMark) -> bool:
     """Return whether a mark counts and its spot is known in its own orientation."""
-    return _stands(mark) and bool(np.isfinite(mark.spot).all())
+    return _shows_way_up(mark) and bool(np.isfinite(mark.spot).all())
 
 
-def _stands(mark: TileMark) -> bool:
+def _shows_way_up(mark: TileMark) -> bool:
     """Return whether a mark shows which way up its tile is, which only a mark with a serial does.
 
     A maker's sign may make a whole set seem upside down, but then hardly any of its numbers is a serial.
@@ -165,13 +165,13 @@ def _stands(mark: TileMark) -> bool:
     return mark.serial is not None and mark.turned is not None
 
 
-def _fit(spot: Points, usual: Points, scale: Points) -> float:
+def _log_likelihood(spot: Points, usual: Points, scale: Points) -> float:
     """Return the log-likelihood of a spot, up to a constant."""
     return float((-(_FREEDOM + 1) / 2 * np.log1p(((spot - usual) / scale) ** 2 / _FREEDOM)).sum())
 
 
 _ENOUGH_ODDS = np.log(100)
-_CONTRADICTORY = 4  # if more than one mark in this many stands against its tray, no mark's own way up counts
+_MOST_CONTRADICTING = 4  # if more than one mark in this many stands against its tray, no mark's own way up counts
 _BARRED = {60, 90}  # the only pair whose numbers have a bar
 _READ_ODDS = np.log(1000)  # log-odds of a serial that its own mark shows; some are misread
 
@@ -182,7 +182,7 @@ class _UprightClaim:
 
     serial: int
     odds: float
-    strange: bool  # whether the tile is of another set
+    odd_colour: bool  # whether the tile is of another set
 
 
 TileMarks = tuple[TileMark | None, ...]  # one for each tile found; None for faces
@@ -190,13 +190,13 @@ TileMarks = tuple[TileMark | None, ...]  # one for each tile found; None for fac
 
 def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layout: TableLayout) -> TileMarks:
     """Decide marks that are serials both ways up, where the odds for one of the two are at least 100 to 1."""
-    settled, bars = list(marks), _bars(picture, found, marks)
+    decided, bars = list(marks), _bars(picture, found, marks)
     claims = {
         number: _claim(
             number, mark, marks, layout, turned=layout.positions[number].is_turned(tile), bar=bars.get(number, 0.0)
         )
         for number, (tile, mark) in enumerate(zip(found.tiles, marks, strict=True))
-        if mark is not None and mark.said
+        if mark is not None and mark.possible_serials
     }
     for number, mark in enumerate(marks):
         if mark is None or mark.either is None:
@@ -204,43 +204,43 @@ def decide_ambiguous(picture: Picture, found: Detections, marks: TileMarks, layo
         odds = claims[number].odds + _odds_of_others(number, mark.either, claims)
         if abs(odds) > _ENOUGH_ODDS:
             is_turned = layout.positions[number].is_turned(found.tiles[number])
-            settled[number] = stand_mark_up(mark, turned=is_turned if odds > 0 else not is_turned)
-    return tuple(settled)
+            decided[number] = stand_mark_up(mark, turned=is_turned if odds > 0 else not is_turned)
+    return tuple(decided)
 
 
 def _bars(picture: Picture, found: Detections, marks: TileMarks) -> dict[int, float]:
     """Return the log-odds, from a bar, that each 060 or 090 is upright in its outline, by tile number."""
-    numbers = [number for number, mark in enumerate(marks) if mark is not None and mark.said == _BARRED]
+    numbers = [number for number, mark in enumerate(marks) if mark is not None and mark.possible_serials == _BARRED]
     crops = cut_backs(picture, [found.tiles[number].quad for number in numbers])
-    places = (digit_places(mark) for mark in marks if mark is not None and mark.said == _BARRED)
+    places = (digit_places(mark) for mark in marks if mark is not None and mark.possible_serials == _BARRED)
     return {number: bar_odds(crop, its) for number, crop, its in zip(numbers, crops, places, strict=True)}
 
 
 def _claim(
     number: int, mark: TileMark, marks: TileMarks, layout: TableLayout, *, turned: bool, bar: float
 ) -> _UprightClaim:
-    strange = layout.positions[number].strange
+    odd = layout.positions[number].odd_colour
     if mark.either is None:
-        return _UprightClaim(mark.serial or 0, _READ_ODDS, strange)
+        return _UprightClaim(mark.serial or 0, _READ_ODDS, odd)
     trial = stand_mark_up(mark, turned=turned)
     spots = spot_odds(number, (*marks[:number], trial, *marks[number + 1 :]))
     alike = _alike_and_against(number, layout, marks)
-    shown = bar + (mark.way_odds if _CONTRADICTORY * min(alike) <= sum(alike) else 0.0)
+    shown = bar + (mark.upright_odds if _MOST_CONTRADICTING * min(alike) <= sum(alike) else 0.0)
     odds = neighbour_odds(number, layout, marks) + spots + (-shown if turned else shown)
-    return _UprightClaim(trial.serial or 0, odds, strange)
+    return _UprightClaim(trial.serial or 0, odds, odd)
 
 
 def _odds_of_others(number: int, pair: tuple[int, int], claims: dict[int, _UprightClaim]) -> float:
     """Return the log-odds that other tiles with a serial of the same pair add: two tiles cannot have one serial."""
     mine = claims[number]
-    others = [one for at, one in claims.items() if at != number and one.serial in pair and one.strange == mine.strange]
-    return sum(one.odds if one.serial != mine.serial else -one.odds for one in others)
+    others = [claim for owner, claim in claims.items() if owner != number and claim.odd_colour == mine.odd_colour]
+    return sum(other.odds if other.serial != mine.serial else -other.odds for other in others if other.serial in pair)
 
 
 SURE = 0.95  # confidence from which a serial counts; docs/vision-measured.md says how it was chosen
 _FEWEST_BACKS, _FEWEST_READ = 10, 0.2  # backs needed to judge a picture; share of them that must be read
 _FEW_READ, _SUREST = 1 / 3, 0.995  # if fewer are read, the confidence needed: mirrored numbers may read as others
-_MADE_OUT, _SURER = 0.5, 0.975  # if fewer than half of the marks with confidence 0.5 are sure, the confidence needed
+_LEGIBLE, _SURER = 0.5, 0.975  # if fewer than half of the marks with confidence 0.5 are sure, the confidence needed
 _LIKELY = 0.8  # confidence from which a number counts if it looks like the others
 _MANY_REPEATED = 5  # repeated serials that show that all is print: at most 1 in 550 pictures of tiles; 29 on a cloth
 _ALL_SIDES = 4  # sides with an edge; 695 of 699 loose tiles show all four, but only 1 of 79 numbers on printed pages
@@ -249,7 +249,7 @@ _DUPLICATE_OVERLAP = 0.6  # tile widths between the middles of two detections of
 
 def is_sure(mark: TileMark | None) -> bool:
     """Return whether a mark has a serial, or one of two, with enough confidence."""
-    return mark is not None and mark.confidence >= SURE and bool(mark.said)
+    return mark is not None and mark.confidence >= SURE and bool(mark.possible_serials)
 
 
 def withhold_unsure(marks: TileMarks) -> TileMarks:
@@ -257,24 +257,24 @@ def withhold_unsure(marks: TileMarks) -> TileMarks:
     return _withheld(marks, lambda _, mark: mark.confidence < SURE)
 
 
-def without_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
+def withhold_strays(marks: TileMarks, strays: frozenset[int]) -> TileMarks:
     """Withhold the serials of detections that are not tiles, so that a card cannot clash with a tile."""
     return _withheld(marks, lambda number, _: number in strays)
 
 
 def drop_duplicate_tiles(found: Detections, marks: TileMarks) -> tuple[Detections, TileMarks]:
     """Keep only the surest of overlapping tiles with the same serial: the finder detected one tile twice."""
-    kept: list[int] = []
+    left: list[int] = []
     surer: dict[int, list[int]] = defaultdict(list)  # by serial
-    for number in sorted(range(len(marks)), key=lambda one: -_confidence(marks[one])):
+    for number in sorted(range(len(marks)), key=lambda tile: -_confidence(marks[tile])):
         mark = marks[number]
         if mark is not None and mark.serial is not None:
             if any(_lie_on_one_another(found.tiles[number], found.tiles[other]) for other in surer[mark.serial]):
                 continue
             surer[mark.serial].append(number)
-        kept.append(number)
-    kept.sort()
-    return replace(found, tiles=tuple(found.tiles[one] for one in kept)), tuple(marks[one] for one in kept)
+        left.append(number)
+    left.sort()
+    return replace(found, tiles=tuple(found.tiles[tile] for tile in left)), tuple(marks[tile] for tile in left)
 
 
 def _confidence(mark: TileMark | None) -> float:
@@ -286,14 +286,14 @@ def _lie_on_one_another(tile: DetectedTile, surer: DetectedTile) -> bool:
     return bool(apart < _DUPLICATE_OVERLAP * np.linalg.norm(surer.quad[1] - surer.quad[0]))
 
 
-def withhold_repeated_serials(marks: TileMarks, strange: Sequence[bool]) -> TileMarks:
+def withhold_repeated_serials(marks: TileMarks, odd_colours: Sequence[bool]) -> TileMarks:
     """Withhold a serial that several tiles of one set have, because a set has only one tile of each serial.
 
-    `strange` is whether each tile's back has the colour of another set, for marks that name no set.
+    `odd_colours` is whether each tile's back has the colour of another set, for marks that name no set.
     """
     named = [
         (mark.set_text, mark.set_text is None and other, mark.serial) if mark is not None and mark.serial else None
-        for mark, other in zip(marks, strange, strict=True)
+        for mark, other in zip(marks, odd_colours, strict=True)
     ]
     times = Counter(named)
     return tuple(
@@ -314,15 +314,15 @@ def withhold_print_on_paper(picture: Picture, found: Detections, marks: TileMark
 
     Of real tiles a few have edges hidden by others beside them. On a printed page no number has edges of its own.
     """
-    asked = [number for number in loose if (mark := marks[number]) is not None and says_number(mark)]
-    sides = sides_with_edges(cut_backs(picture, [found.tiles[number].quad for number in asked]))
-    printed = {number for number, edges in zip(asked, sides, strict=True) if edges < _ALL_SIDES}
-    if 2 * len(printed) < len(asked):
+    checked = [number for number in loose if (mark := marks[number]) is not None and is_number(mark)]
+    sides = sides_with_edges(cut_backs(picture, [found.tiles[number].quad for number in checked]))
+    printed = {number for number, edges in zip(checked, sides, strict=True) if edges < _ALL_SIDES}
+    if 2 * len(printed) < len(checked):
         return marks
     return _withheld(marks, lambda number, _: number in printed)
 
 
-def withhold_few(marks: TileMarks) -> TileMarks:
+def withhold_if_few_read(marks: TileMarks) -> TileMarks:
     """Withhold printed numbers that are not sure enough for a picture in which few backs count, or many are doubted.
 
     How often a sure number is wrong was measured on pictures in which most are read. Other prints differ: in worn or
@@ -330,9 +330,9 @@ def withhold_few(marks: TileMarks) -> TileMarks:
     numbers still count, unless hardly anything in the picture is read.
     """
     backs = [mark for mark in marks if mark is not None]
-    made_out = sum(mark.confidence >= _MADE_OUT for mark in backs)
-    least = SURE if sum(bool(mark.said) for mark in backs) >= _MADE_OUT * made_out else _SURER
-    read = sum(bool(mark.said) and (mark.confidence >= least or np.isnan(mark.pitch)) for mark in backs)
+    legible = sum(mark.confidence >= _LEGIBLE for mark in backs)
+    least = SURE if sum(bool(mark.possible_serials) for mark in backs) >= _LEGIBLE * legible else _SURER
+    read = sum(bool(mark.possible_serials) and (mark.confidence >= least or np.isnan(mark.pitch)) for mark in backs)
     if len(backs) < _FEWEST_BACKS:
         return marks
     if read < _FEW_READ * len(backs):
@@ -356,27 +356,27 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose
     return _withheld(marks, lambda number, _: number in unlike)
 
 
-def count_alike(
-    picture: Picture, found: Detections, said: TileMarks, settled: TileMarks, strays: frozenset[int]
+def restore_alike(
+    picture: Picture, found: Detections, unfiltered: TileMarks, marks: TileMarks, strays: frozenset[int]
 ) -> TileMarks:
     """Give doubted numbers their serial back if their digits look like the same digits on the other tiles.
 
-    `said` is the marks before anything was withheld. Tiles in `strays`, and serials that another tile has, stay
+    `unfiltered` is the marks before anything was withheld. Tiles in `strays`, and serials that another tile has, stay
     withheld.
     """
-    there = {serial for mark in settled if mark is not None for serial in (mark.clash, *mark.said)}
+    taken = {serial for mark in marks if mark is not None for serial in (mark.clash, *mark.possible_serials)}
     doubted = {
         number: mark
-        for number, (mark, now) in enumerate(zip(said, settled, strict=True))
-        if mark is not None and now is not None and says_number(mark) and mark.confidence >= _LIKELY
-        if number not in strays and not now.said and mark.serial not in there
+        for number, (mark, now) in enumerate(zip(unfiltered, marks, strict=True))
+        if mark is not None and now is not None and is_number(mark) and mark.confidence >= _LIKELY
+        if number not in strays and not now.possible_serials and mark.serial not in taken
     }
-    alike = like_others(picture, found.tiles, settled, doubted)
+    alike = like_others(picture, found.tiles, marks, doubted)
     times = Counter(doubted[number].serial for number in alike)
-    counted = {number: doubted[number] for number in alike if times[doubted[number].serial] == 1}
+    restored = {number: doubted[number] for number in alike if times[doubted[number].serial] == 1}
     return tuple(
-        replace(counted[number], confidence=max(SURE, counted[number].confidence)) if number in counted else mark
-        for number, mark in enumerate(settled)
+        replace(restored[number], confidence=max(SURE, restored[number].confidence)) if number in restored else mark
+        for number, mark in enumerate(marks)
     )
 
 
@@ -403,7 +403,7 @@ _SIDEWAYS = 6  # tiles of a picture to try on their side
 _FACE_ALONE = 0.9  # likelihood of a face that is accepted without other evidence
 _TILE_SURE = 0.95  # likelihood of a tile from which its outline is more likely wrong than the tile not there
 _BLANK = 0.3  # confidence below which nothing was recognised at all
-_TOLD_FROM_LABEL = 0.8  # likelihood that it is not a label (a face, a number or nothing) from which none is searched
+_NOT_A_LABEL = 0.8  # likelihood that it is not a label (a face, a number or nothing) from which none is searched
 _SURELY_MARKED = 0.5  # likelihood from which the network's kind (a face, nothing, ...) is accepted
 _MARKED_TWICE = 0.3  # the same for a face if the finder saw one, too
 
@@ -421,7 +421,7 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
     marks = check(picture, quads, marks) if check else marks
     doubted = [number for number, mark in enumerate(marks) if not is_sure(mark)]
     looks |= _looks(picture, quads, [number for number in doubted if number not in looks])
-    _see_faces_on_their_side(picture, found, quads, doubted, looks)
+    _accept_faces_on_their_side(picture, found, quads, doubted, looks)
     tiles = {
         number: DetectedTile(quad, face_up=False, likelihood=found.tiles[number].likelihood)
         for number, quad in enumerate(quads)
@@ -431,8 +431,8 @@ def read_marks(picture: Picture, found: Detections, check: CheckMarks | None = N
         tiles[number] = replace(tiles[number], face_up=_is_face(found.tiles[number], looks[number]))
         if _is_nothing(found.tiles[number], looks[number], alone=alone):
             del tiles[number]
-    there = tuple(None if tile.face_up else marks[number] for number, tile in tiles.items())
-    return replace(found, tiles=tuple(tiles.values())), there
+    final = tuple(None if tile.face_up else marks[number] for number, tile in tiles.items())
+    return replace(found, tiles=tuple(tiles.values())), final
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -448,7 +448,7 @@ class FirstLooks:
         """The likelihood of a number or a label in each outline, upright or upside down."""
         return [float(look.kind[[NUMBER, LABEL]].sum()) for look in self.looks]
 
-    def chosen(self, numbers: Sequence[int]) -> "FirstLooks":
+    def select(self, numbers: Sequence[int]) -> "FirstLooks":
         """Return the entries with these indices."""
         return FirstLooks([self.quads[at] for at in numbers], self.crops[numbers], [self.looks[at] for at in numbers])
 
@@ -466,7 +466,7 @@ def read_again(
     quads = first.quads
     labels = [mark for mark in marks if mark is not None and (mark.set_text or "").isdigit()]
     looks = look_at_crops_closely(first.crops, first.looks)
-    again = read_labels(picture, quads, before=labels) if labels else [look.mark for look in looks]
+    again = read_labels(picture, quads, known_labels=labels) if labels else [look.mark for look in looks]
     again = check(picture, quads, again) if check else again
     return [
         mark if is_sure(mark) or look.kind[FACE] < _SURELY_MARKED else None
@@ -480,7 +480,7 @@ def _read(picture: Picture, quads: Sequence[Quad]) -> tuple[list[TileMark], dict
 
     def dismiss(numbers: list[int]) -> set[int]:
         looks.update(_looks(picture, quads, [number for number in numbers if number not in looks]))
-        return {number for number in numbers if looks[number].kind[[FACE, NOTHING, NUMBER]].sum() > _TOLD_FROM_LABEL}
+        return {number for number in numbers if looks[number].kind[[FACE, NOTHING, NUMBER]].sum() > _NOT_A_LABEL}
 
     if is_labelled(picture, quads):
         return read_labels(picture, quads, dismiss), looks
@@ -510,12 +510,12 @@ def _try_on_their_side(picture: Picture, quads: list[Quad], marks: list[TileMark
             quads[number], marks[number], looks[number] = quad, look.mark, look
 
 
-def _see_faces_on_their_side(
+def _accept_faces_on_their_side(
     picture: Picture, found: Detections, quads: list[Quad], doubted: list[int], looks: dict[int, DigitLook]
 ) -> None:
     """Accept a face that shows with long and short sides exchanged, if the finder is sure that there is a tile."""
-    there = [number for number in doubted if found.tiles[number].likelihood > _TILE_SURE]
-    left = [number for number in there if looks[number].kind[NOTHING] > _SURELY_MARKED][:_SIDEWAYS]
+    likely = [number for number in doubted if found.tiles[number].likelihood > _TILE_SURE]
+    left = [number for number in likely if looks[number].kind[NOTHING] > _SURELY_MARKED][:_SIDEWAYS]
     turned = [np.roll(quads[number], 1, axis=0) for number in left]
     for number, quad, look in zip(left, turned, look_at_crops(cut_backs(picture, turned)), strict=True):
         if look.kind[FACE] > _FACE_ALONE:

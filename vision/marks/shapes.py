@@ -30,7 +30,7 @@ _OF_ONE_PRINT: Final = 0.45  # least mean correlation with the same digits on ot
 _LESS_ALIKE: Final = 0.35  # how far below the picture's median that correlation may be
 _LARGER: Final = 1.5  # factor in size, up or down, from which a number is of another print
 _PARTS: Final = np.array([0.25, 0.5, 0.25])  # how much each digit's width contributes to a number's pitch
-_HELD: Final = 0.02  # weight of the prior that a digit has the usual width: a tenth of that of one number
+_WIDTH_PRIOR: Final = 0.02  # weight of the prior that a digit has the usual width: a tenth of that of one number
 _WIDER: Final = 0.6  # share of the usual width by which a digit may be wider or narrower
 _OF_EACH: Final = 2  # examples of a digit needed to know its usual shape
 _CLEARLY: Final = -0.2  # most that any other digit may lead, for a digit to count by its shape
@@ -40,7 +40,7 @@ _LEAST_APART: Final = 0.05  # lower bound for the difference of two digits' shap
 _SIZE: Final = (14, 24)  # pixels, width and height, of a digit
 _REACH: Final = (0.62, 1.1)  # how far it reaches from its middle, in steps from digit to digit
 _SHIFT: Final = (4, 2)  # pixels by which a digit may be off, across and down: a 1 is narrower than a 0
-_TIMES: Final = 2  # how often digits are aligned with their usual shape
+_ALIGNMENT_ROUNDS: Final = 2  # how often digits are aligned with their usual shape
 _SOFT, _SLOW = 0.8, (17, 17)  # pixels of a crop: smaller changes are noise, slower ones uneven light
 _BAND: Final = (slice(30, 82), slice(12, 68))  # rows and columns of a crop where numbers are
 _EVERY: Final = 4  # the ink's colour is measured on one tile in this many
@@ -50,58 +50,58 @@ def unlike_others(
     picture: Picture,
     tiles: Sequence[DetectedTile],
     marks: Sequence[TileMark | None],
-    asked: Collection[int] = (),
+    checked: Collection[int] = (),
 ) -> set[int]:
     """Return the numbers of marks to withhold: a digit looks too much like a rival's, or the print differs.
 
     A serial that another tile has beyond doubt is not a rival, because there is one tile of each. Only the marks in
-    `asked` are checked for a different print, as they may be print on something else than a tile.
+    `checked` are examined for a different print, as they may not be printed on a tile.
     """
-    said = {number: mark for number, mark in enumerate(marks) if mark is not None and says_number(mark)}
-    sure = [number for number, mark in said.items() if not mark.rivals]
-    taken = {said[number].serial for number in sure}
-    rivals = [(number, rival) for number, mark in said.items() for rival in mark.rivals if rival not in taken]
-    held = {number for number, _ in rivals}.union(asked) & said.keys()
-    if len(said) < _FEWEST or not held:
+    numbers = {number: mark for number, mark in enumerate(marks) if mark is not None and is_number(mark)}
+    sure = [number for number, mark in numbers.items() if not mark.rivals]
+    taken = {numbers[number].serial for number in sure}
+    rivals = [(number, rival) for number, mark in numbers.items() for rival in mark.rivals if rival not in taken]
+    compared = {number for number, _ in rivals}.union(checked) & numbers.keys()
+    if len(numbers) < _FEWEST or not compared:
         return set()
-    for number in [number for number in sure if number not in held][_MOST:]:
-        del said[number]
-    at = {number: place for place, number in enumerate(said)}
-    looks, serials = _looks(picture, tiles, said)
+    for number in [number for number in sure if number not in compared][_MOST:]:
+        del numbers[number]
+    at = {number: place for place, number in enumerate(numbers)}
+    shapes, serials = _digit_shapes(picture, tiles, numbers)
     rival_digits = [(at[number], digits_of(rival)) for number, rival in rivals]
-    leads = leads_of_rivals(looks, serials, rival_digits) if rivals else []
+    leads = leads_of_rivals(shapes, serials, rival_digits) if rivals else []
     unlike = {number for (number, _), lead in zip(rivals, leads, strict=True) if lead > _LEAD}
-    if not (printed := held.intersection(asked)):
+    if not (printed := compared.intersection(checked)):
         return unlike
-    widths = [np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number in said]
-    sizes = np.array(widths) * sizes_of_print(np.array([mark.pitch for mark in said.values()]), serials)
-    strange = are_of_another_print(likeness_to_own_kind(looks, serials), sizes)
-    return unlike | {number for number in printed if strange[at[number]]}
+    widths = [np.linalg.norm(tiles[number].quad[1] - tiles[number].quad[0]) for number in numbers]
+    sizes = np.array(widths) * sizes_of_print(np.array([mark.pitch for mark in numbers.values()]), serials)
+    other_print = are_of_another_print(likeness_to_own_kind(shapes, serials), sizes)
+    return unlike | {number for number in printed if other_print[at[number]]}
 
 
 def like_others(
     picture: Picture, tiles: Sequence[DetectedTile], marks: Sequence[TileMark | None], doubted: dict[int, TileMark]
 ) -> set[int]:
     """Return which of the `doubted` marks have three digits that look like the same digits on the marks that count."""
-    sure = [number for number, mark in enumerate(marks) if mark is not None and says_number(mark)]
+    sure = [number for number, mark in enumerate(marks) if mark is not None and is_number(mark)]
     if len(sure) < _FEWEST or not doubted:
         return set()
-    said = {number: marks[number] for number in sure[:_MOST]} | doubted
-    looks, serials = _looks(picture, tiles, {number: mark for number, mark in said.items() if mark is not None})
-    told = are_told_by_looks(looks, serials, len(said) - len(doubted))
-    return {number for number, is_told in zip(doubted, told, strict=True) if is_told}
+    numbers = {at: mark for at, mark in enumerate(marks) if at in sure[:_MOST] and mark is not None} | doubted
+    shapes, serials = _digit_shapes(picture, tiles, numbers)
+    matches = match_usual_shapes(shapes, serials, len(numbers) - len(doubted))
+    return {number for number, is_match in zip(doubted, matches, strict=True) if is_match}
 
 
-def _looks(
-    picture: Picture, tiles: Sequence[DetectedTile], said: dict[int, TileMark]
+def _digit_shapes(
+    picture: Picture, tiles: Sequence[DetectedTile], numbers: dict[int, TileMark]
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Return the shapes of numbers' digits, shape (n, 3, 28, 22), and the digits they were read as, shape (n, 3)."""
-    crops = cut_backs(picture, [tiles[number].quad for number in said])
-    looks = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in said.values()]))
-    return looks, np.array([digits_of(mark.serial or 0) for mark in said.values()])
+    crops = cut_backs(picture, [tiles[number].quad for number in numbers])
+    shapes = _cut_digits(ink_of_crops(crops), np.array([digit_places(mark) for mark in numbers.values()]))
+    return shapes, np.array([digits_of(mark.serial or 0) for mark in numbers.values()])
 
 
-def says_number(mark: TileMark) -> bool:
+def is_number(mark: TileMark) -> bool:
     """Return whether a mark is one number, printed or written by hand; not a label, and not undecided."""
     return mark.serial is not None and bool(np.isfinite(mark.pitch))
 
@@ -130,19 +130,19 @@ def _cut_digits(inks: Floats, places: Points) -> Floats:
     return np.array([[cut_level(ink, at, step, _REACH, _SIZE, _SHIFT) for at in spots] for ink, spots, step in each])
 
 
-def leads_of_rivals(looks: Floats, serials: NDArray[np.int64], asked: Sequence[tuple[int, Digits]]) -> list[float]:
-    """Return for each pair in `asked` how much more the digit that differs looks like the rival's than like its own.
+def leads_of_rivals(shapes: Floats, serials: NDArray[np.int64], pairs: Sequence[tuple[int, Digits]]) -> list[float]:
+    """Return for each pair in `pairs` how much more the digit that differs looks like the rival's than like its own.
 
-    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. A pair
-    is the index of a number and the digits of a rival. A lead is a share of the difference between the two digits: 1
-    looks just like the rival's digit, -1 just as it should. It is 0 if too few other numbers have one of the digits,
+    `shapes`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. Each
+    pair is the index of a number and the digits of a rival. A lead is a share of the difference between the two digits:
+    1 looks just like the rival's digit, -1 just as it should. It is 0 if too few other numbers have one of the digits,
     and -1 if the shape is not like the rival's digit at all.
     """
-    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
+    shifted, kinds = _shifted(shapes), np.eye(10, dtype=np.float32)[serials]  # shape (n, 3, 10)
     aligned = _aligned(shifted, serials)
     sums, counts = np.einsum("nkd,nkp->dp", kinds, aligned), kinds.sum(axis=(0, 1))
     leads = []
-    for number, rival in asked:
+    for number, rival in pairs:
         at = int((serials[number] != rival).argmax())
         own, other = int(serials[number][at]), rival[at]
         known = counts - kinds[number].sum(axis=0) >= _OF_EACH
@@ -179,7 +179,7 @@ def expected_pitch(digits: NDArray[np.int64], others: NDArray[np.int64], pitches
     """
     usual = float(np.median(pitches))
     widths = _widths(others)
-    wider = np.linalg.solve(widths.T @ widths + _HELD * np.eye(10), widths.T @ (pitches - usual))
+    wider = np.linalg.solve(widths.T @ widths + _WIDTH_PRIOR * np.eye(10), widths.T @ (pitches - usual))
     return usual + float(_widths(digits) @ np.clip(wider, -_WIDER * usual, _WIDER * usual))
 
 
@@ -188,13 +188,13 @@ def _widths(digits: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(_PARTS @ np.eye(10)[digits])
 
 
-def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[np.float64]:
+def likeness_to_own_kind(shapes: Floats, serials: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the mean correlation, -1..1, of each number's digits with the same digits on the others.
 
-    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. The
+    `shapes`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as. The
     result is 1 if fewer than two of a number's digits occur on enough other numbers.
     """
-    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials]
+    shifted, kinds = _shifted(shapes), np.eye(10, dtype=np.float32)[serials]
     aligned = _aligned(shifted, serials)
     sums, counts = np.einsum("nkd,nkp->dp", kinds, aligned), kinds.sum(axis=(0, 1))
     means = []
@@ -206,35 +206,35 @@ def likeness_to_own_kind(looks: Floats, serials: NDArray[np.int64]) -> NDArray[n
     return np.array(means, dtype=np.float64)
 
 
-def are_told_by_looks(looks: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:
+def match_usual_shapes(shapes: Floats, serials: NDArray[np.int64], known: int) -> list[bool]:
     """Return for each number after the first `known` whether all its digits look like the same digits on those.
 
-    `looks`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as.
+    `shapes`, shape (n, 3, 28, 22), is the digits of all numbers; `serials`, shape (n, 3), what they were read as.
     """
-    shifted, kinds = _shifted(looks), np.eye(10, dtype=np.float32)[serials[:known]]
-    there = kinds.sum(axis=(0, 1)) >= _OF_EACH
+    shifted, kinds = _shifted(shapes), np.eye(10, dtype=np.float32)[serials[:known]]
+    known_digits = kinds.sum(axis=(0, 1)) >= _OF_EACH
     usual = unit_rows(np.einsum("nkd,nkp->dp", kinds, _aligned(shifted[:known], serials[:known])))
-    told = []
+    matches = []
     for digits, kind in zip(shifted[known:], serials[known:], strict=True):
         alike = (digits @ usual.T).max(axis=1)  # shape (3, 10)
         own = alike[range(3), kind].min()
-        lead = max(_leads(part, usual, digit)[there].max() for part, digit in zip(alike, kind, strict=True))
-        told.append(bool(there[kind].all() and own >= _ALIKE and lead <= _CLEARLY))
-    return told if there.sum() >= _KINDS else [False] * len(told)
+        lead = max(_leads(part, usual, digit)[known_digits].max() for part, digit in zip(alike, kind, strict=True))
+        matches.append(bool(known_digits[kind].all() and own >= _ALIKE and lead <= _CLEARLY))
+    return matches if known_digits.sum() >= _KINDS else [False] * len(matches)
 
 
-def _shifted(looks: Floats) -> Floats:
+def _shifted(shapes: Floats) -> Floats:
     """Return all shifts of digits, shape (n, 3, 28, 22), as unit vectors, shape (n, 3, 45, 336)."""
     wide, high = _SIZE
-    windows = np.lib.stride_tricks.sliding_window_view(looks, (high, wide), axis=(2, 3))
-    return unit_rows(windows.reshape(*looks.shape[:2], -1, high * wide))
+    windows = np.lib.stride_tricks.sliding_window_view(shapes, (high, wide), axis=(2, 3))
+    return unit_rows(windows.reshape(*shapes.shape[:2], -1, high * wide))
 
 
 def _aligned(shifted: Floats, serials: NDArray[np.int64]) -> Floats:
     """Return each digit, shape (n, 3, 336), at the shift where it is most like the others read as the same digit."""
     kinds = np.eye(10, dtype=np.float32)[serials]
     aligned = shifted[:, :, shifted.shape[2] // 2]
-    for _ in range(_TIMES):
+    for _ in range(_ALIGNMENT_ROUNDS):
         usual = unit_rows(np.einsum("nkd,nkp->dp", kinds, aligned))
         best = np.einsum("nksp,nkp->nks", shifted, usual[serials]).argmax(axis=2)
         aligned = np.take_along_axis(shifted, best[:, :, None, None], axis=2)[:, :, 0]

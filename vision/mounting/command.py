@@ -95,11 +95,11 @@ class MountingReport:
     hints: tuple[MountingHint, ...]
 
 
-def mounting_line(look: MountingReport, setup: MountingSetup, _: Translator) -> dict[str, Any]:
+def mounting_line(report: MountingReport, setup: MountingSetup, _: Translator) -> dict[str, Any]:
     """Return the object that `homologue camera --json` prints for one report."""
-    seen, pose = look.measures, look.measures.pose
+    seen, pose = report.measures, report.measures.pose
     return {
-        "picture": look.name,
+        "picture": report.name,
         "size": list(seen.size),
         "tiles": seen.tiles,
         "pixels_per_mm": _round(pose.pixels_per_mm if pose else None, 2),
@@ -112,7 +112,7 @@ def mounting_line(look: MountingReport, setup: MountingSetup, _: Translator) -> 
         "level": _round(seen.light.level, 0),
         "noise": _round(seen.light.noise, 2),
         "fits": {str(places): fits_in_picture(seen, setup, places) for places in (TRAY, CARRIER)},
-        "hints": [{"code": hint.code, "message": hint_text(_, hint)} for hint in look.hints],
+        "hints": [{"code": hint.code, "message": hint_text(_, hint)} for hint in report.hints],
     }
 
 
@@ -121,15 +121,15 @@ def mounting_error_line(name: str, lost: CameraLost) -> dict[str, Any]:
     return {"picture": name, "error": {"code": lost.code, "message": lost.message}}
 
 
-def mounting_text(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
+def mounting_text(report: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return a line of figures, and a line for each thing to change."""
-    hints = [f"  {hint.code}: {hint_text(_, hint)}" for hint in look.hints]
-    return "\n".join([f"{look.name}: {mounting_figures(look, setup, _)}", *(hints or ["  " + _("all fine")])])
+    hints = [f"  {hint.code}: {hint_text(_, hint)}" for hint in report.hints]
+    return "\n".join([f"{report.name}: {mounting_figures(report, setup, _)}", *(hints or ["  " + _("all fine")])])
 
 
-def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) -> str:
+def mounting_figures(report: MountingReport, setup: MountingSetup, _: Translator) -> str:
     """Return all figures in one line, with a dash for those that could not be measured."""
-    seen, pose = look.measures, look.measures.pose
+    seen, pose = report.measures, report.measures.pose
     parts = [
         f"{pose.pixels_per_mm:.1f} px/mm" if pose else "- px/mm",
         f"{pose.tilt:.0f}°" if pose else "-°",
@@ -137,11 +137,11 @@ def mounting_figures(look: MountingReport, setup: MountingSetup, _: Translator) 
         _("glare {percent} %", percent=f"{100 * seen.glare.share:.1f}"),
         _("light {level}, noise {noise}", level=round(seen.light.level), noise=f"{seen.light.noise:.1f}"),
     ]
-    rooms = [
+    fits = [
         _(N_("{places} fit") if fits_in_picture(seen, setup, places) else N_("{places} do not fit"), places=places)
         for places in ((TRAY, CARRIER) if pose else ())
     ]
-    return " | ".join([*parts, *rooms])
+    return " | ".join([*parts, *fits])
 
 
 def fits_in_picture(measures: MountingMeasures, setup: MountingSetup, places: int) -> bool | None:
@@ -230,8 +230,8 @@ def camera(  # noqa: PLR0913 -- click passes one parameter per option
             for shot in shots:
                 click.echo(_line(shot, setup, enrolled, overlay, Translator(language), as_json=as_json))
     except VisionError as error:
-        refused = {"error": {"code": error.code, "message": str(error)}}
-        click.echo(json.dumps(refused) if as_json else f"{error.code}: {error}", err=not as_json)
+        failure = {"error": {"code": error.code, "message": str(error)}}
+        click.echo(json.dumps(failure) if as_json else f"{error.code}: {error}", err=not as_json)
         raise click.exceptions.Exit(1) from error
 
 
@@ -255,15 +255,15 @@ def _line(
 ) -> str:
     if isinstance(shot.picture, CameraLost):
         lost = shot.picture
-        told = f"{shot.name}: {lost.code}: {lost.message}"
-        return json.dumps(mounting_error_line(shot.name, lost)) if as_json else told
-    look, reading = _look(shot, shot.picture, setup, enrolled)
+        text = f"{shot.name}: {lost.code}: {lost.message}"
+        return json.dumps(mounting_error_line(shot.name, lost)) if as_json else text
+    report, reading = _report_on(shot, shot.picture, setup, enrolled)
     if overlay is not None:
         write_overlay(overlay, shot.name, checked_picture(shot.picture, reading))
-    return json.dumps(mounting_line(look, setup, _)) if as_json else mounting_text(look, setup, _)
+    return json.dumps(mounting_line(report, setup, _)) if as_json else mounting_text(report, setup, _)
 
 
-def _look(
+def _report_on(
     shot: CameraShot, picture: Picture, setup: MountingSetup, enrolled: EnrolledSet | None
 ) -> tuple[MountingReport, PictureReading]:
     """Measure a picture, and read it."""
@@ -286,9 +286,9 @@ def _in_window(
             if isinstance(shot.picture, CameraLost):
                 window.show(None, f"{shot.picture.code}: {shot.picture.message}", ())
             else:
-                look, reading = _look(shot, shot.picture, setup, enrolled)
-                hints = [hint_text(_, hint) for hint in look.hints] or [_("all fine")]
-                window.show((shot.picture, reading), mounting_figures(look, setup, _), hints)
+                report, reading = _report_on(shot, shot.picture, setup, enrolled)
+                hints = [hint_text(_, hint) for hint in report.hints] or [_("all fine")]
+                window.show((shot.picture, reading), mounting_figures(report, setup, _), hints)
             if window.closed(pause):
                 return
     finally:

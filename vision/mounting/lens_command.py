@@ -15,7 +15,7 @@ from broker.files import write_file
 from broker.i18n import N_, Translator
 from vision.cameras.addresses import check_camera_address
 from vision.cameras.feed import CameraLost, CameraShot, folder_shots, one_shot
-from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens, with_lens
+from vision.cameras.lens import MeasuredLens, draw_chart, find_chart, measure_lens, split_lens, unseen_ninths, with_lens
 from vision.errors import CameraUnpluggedError, LensChartError, TableFileError, UnwritableError
 from vision.geometry import Points
 from vision.mounting.command import WHERE
@@ -56,15 +56,15 @@ def lens(address: str | None, *, table: Path | None, chart: Path | None, languag
         click.echo(json.dumps({"chart": str(chart)}) if as_json else _(CHART, file=chart))
         return
     camera = split_lens(check_camera_address(table_camera(table) if table is not None else str(address)))[0]
-    found = _measured(camera, _, as_json=as_json)
+    found = _measure(camera, _, as_json=as_json)
     address = with_lens(camera, found.lens)
     if table is not None:
         content = with_table_camera(table.read_text(encoding="utf-8"), address).encode()
         write_file(table, content, table.stat().st_mode & 0o777, exactly=True)
-    _say(found, address, table, _, as_json=as_json)
+    _report(found, address, table, _, as_json=as_json)
 
 
-def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *, as_json: bool) -> None:
+def _report(found: MeasuredLens, address: str, table: Path | None, _: Translator, *, as_json: bool) -> None:
     if as_json:
         line = {"address": address, "lens": str(found.lens), "before_px": found.before, "after_px": found.after}
         click.echo(json.dumps(line | {"table": None if table is None else str(table)}))
@@ -76,22 +76,22 @@ def _say(found: MeasuredLens, address: str, table: Path | None, _: Translator, *
 def _write_chart(path: Path) -> None:
     """Write the chart. Raises UnwritableError."""
     try:
-        done = path.suffix.lower() == ".png" and cv2.imwrite(str(path), draw_chart())
+        written = path.suffix.lower() == ".png" and cv2.imwrite(str(path), draw_chart())
     except cv2.error as error:
         raise UnwritableError(f"{path}: {reason(error)}") from error
-    if not done:
-        raise UnwritableError(f"{path}: the chart goes to a file that ends in .png, in a folder that is there")
+    if not written:
+        raise UnwritableError(f"{path}: the chart must be written to a .png file in an existing folder")
 
 
-def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
+def _measure(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
     """Take pictures until the chart was seen in all parts of the picture, and measure the lens.
 
     Raises CameraError, LensChartError, LensUnclearError.
     """
     views: list[Points] = []
     size, unseen = (1, 1), list(WHERE)
-    shots = folder_shots(address) if address.startswith("pictures:") else _guided(address, unseen, _, as_json=as_json)
-    for shot in shots:
+    guided = _guided_shots(address, unseen, _, as_json=as_json)
+    for shot in folder_shots(address) if address.startswith("pictures:") else guided:
         if isinstance(shot.picture, CameraLost):
             raise CameraUnpluggedError(shot.picture.message)
         here = (shot.picture.shape[1], shot.picture.shape[0])
@@ -102,13 +102,13 @@ def _measured(address: str, _: Translator, *, as_json: bool) -> MeasuredLens:
             report(LensChartError("not the whole chart is seen, or not clearly"), shot.name)
             continue
         views, size = [*views, chart], here
-        unseen[:] = ninths_unseen(views, size)
+        unseen[:] = unseen_ninths(views, size)
     if unseen:
         raise LensChartError(f"the chart was not seen {', '.join(WHERE[where] for where in unseen)} of the picture")
     return measure_lens(views, size)
 
 
-def _guided(address: str, unseen: list[str], _: Translator, *, as_json: bool) -> Iterator[CameraShot]:
+def _guided_shots(address: str, unseen: list[str], _: Translator, *, as_json: bool) -> Iterator[CameraShot]:
     """Tell where to put the chart and take a picture, until `unseen` is empty."""
     for number in range(1, _MOST + 1):
         click.echo(_(PUT, number=number, where=_(WHERE[unseen[0]])), err=as_json)

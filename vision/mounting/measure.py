@@ -154,10 +154,10 @@ def fit_camera_pose(
     corners = np.asarray(quads[:: -(-len(quads) // _MOST_FITTED)], dtype=np.float64) - np.array(size) / 2
     scale = pixels_per_mm(quads, tile_mm)
     focal = size[0] / 2 / np.tan(np.radians(view) / 2) if view else _USUAL_FOCAL * size[0]
-    numbers = _fit_slopes(corners, tile_mm, (focal, 0.01 if view else _FOCAL_SPREAD), scale)
-    slope = float(np.hypot(numbers[0], numbers[1]))
+    parameters = _fit_slopes(corners, tile_mm, (focal, 0.01 if view else _FOCAL_SPREAD), scale)
+    slope = float(np.hypot(parameters[0], parameters[1]))
     field = (size[0] / scale, size[1] / scale)
-    return CameraPose(scale, float(np.degrees(np.arctan(slope))), float(np.exp(numbers[2])), field)
+    return CameraPose(scale, float(np.degrees(np.arctan(slope))), float(np.exp(parameters[2])), field)
 
 
 def pixels_per_mm(quads: Sequence[Quad], tile_mm: tuple[float, float]) -> float:
@@ -174,42 +174,42 @@ def _fit_slopes(corners: Points, tile_mm: tuple[float, float], focal: tuple[floa
     way.
     """
     usual = np.array([0.0, 0.0, np.log(focal[0] / scale), np.log(focal[0])])
-    leans = [(0.0, 0.0), (_LEAN, 0.0), (-_LEAN, 0.0), (0.0, _LEAN), (0.0, -_LEAN)]
-    fitted = [_descend(usual + np.array([*lean, 0.0, 0.0]), usual, corners, tile_mm, 1 / focal[1]) for lean in leans]
-    return min(fitted, key=lambda numbers: _pose_cost(numbers, usual, corners, tile_mm, 1 / focal[1]))
+    starts = [(0.0, 0.0), (_LEAN, 0.0), (-_LEAN, 0.0), (0.0, _LEAN), (0.0, -_LEAN)]
+    fitted = [_descend(usual + np.array([*lean, 0.0, 0.0]), usual, corners, tile_mm, 1 / focal[1]) for lean in starts]
+    return min(fitted, key=lambda parameters: _pose_cost(parameters, usual, corners, tile_mm, 1 / focal[1]))
 
 
-def _descend(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> Points:
+def _descend(parameters: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> Points:
     """Minimise by Gauss-Newton; outliers count less once the fit is near."""
     prior = np.array([0.0, 0.0, 0.0, trust])
     for turn in range(_ROUNDS):
-        miss = _pose_errors(numbers, corners, tile_mm)
-        slope = np.stack(
-            [(_pose_errors(numbers + step, corners, tile_mm) - miss) / _STEP for step in np.eye(4) * _STEP], -1
+        errors = _pose_errors(parameters, corners, tile_mm)
+        jacobian = np.stack(
+            [(_pose_errors(parameters + step, corners, tile_mm) - errors) / _STEP for step in np.eye(4) * _STEP], -1
         )
-        weight = 1 / (1 + (miss / _STRAY) ** 2) if turn >= _ROUNDS // 2 else np.ones_like(miss)
-        rows = np.vstack([slope * weight[:, None], np.diag(prior)])
-        step, *_ = np.linalg.lstsq(rows, np.concatenate([-miss * weight, prior * (usual - numbers)]), rcond=None)
-        numbers = numbers + np.clip(step, -0.3, 0.3)
-    return numbers
+        weight = 1 / (1 + (errors / _STRAY) ** 2) if turn >= _ROUNDS // 2 else np.ones_like(errors)
+        rows = np.vstack([jacobian * weight[:, None], np.diag(prior)])
+        step, *_ = np.linalg.lstsq(rows, np.concatenate([-errors * weight, prior * (usual - parameters)]), rcond=None)
+        parameters = parameters + np.clip(step, -0.3, 0.3)
+    return parameters
 
 
-def _pose_cost(numbers: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> float:
-    miss = (_pose_errors(numbers, corners, tile_mm) / _STRAY) ** 2
-    return float(np.log1p(miss).sum() * _STRAY**2 + (trust * (numbers[3] - usual[3])) ** 2)
+def _pose_cost(parameters: Points, usual: Points, corners: Points, tile_mm: tuple[float, float], trust: float) -> float:
+    errors = (_pose_errors(parameters, corners, tile_mm) / _STRAY) ** 2
+    return float(np.log1p(errors).sum() * _STRAY**2 + (trust * (parameters[3] - usual[3])) ** 2)
 
 
-def _pose_errors(numbers: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
+def _pose_errors(parameters: Points, corners: Points, tile_mm: tuple[float, float]) -> Points:
     """Return the errors of each tile's sides and diagonals at this pose, in usual errors."""
-    right, down, distance, focal = numbers[0], numbers[1], np.exp(numbers[2]), np.exp(numbers[3])
+    right, down, distance, focal = parameters[0], parameters[1], np.exp(parameters[2]), np.exp(parameters[3])
     rays = np.concatenate([corners / focal, np.ones((*corners.shape[:2], 1))], axis=-1)
     deep = np.maximum(rays @ np.array([right, down, 1.0]), 0.05)  # a table does not reach behind the camera
     points = rays * (distance / deep)[..., None]
     width, height = tile_mm
     across = float(np.hypot(width, height))
     pairs = ((0, 1, width), (2, 3, width), (1, 2, height), (3, 0, height), (0, 2, across), (1, 3, across))
-    misses = [np.linalg.norm(points[:, a] - points[:, b], axis=-1) / length - 1 for a, b, length in pairs]
-    return np.concatenate(misses) / _CORNER
+    errors = [np.linalg.norm(points[:, a] - points[:, b], axis=-1) / length - 1 for a, b, length in pairs]
+    return np.concatenate(errors) / _CORNER
 
 
 _GAP = 0.055  # gap between tiles of a row, in tile widths
@@ -333,7 +333,8 @@ def mounting_hints(
     measures: MountingMeasures, setup: MountingSetup, unmet: Sequence[UnmetSetting] = ()
 ) -> tuple[MountingHint, ...]:
     """Return what to change, the most important first; nothing if all is fine."""
-    return (*_of_settings(unmet), *_of_place(measures, setup), *_of_light(measures), *_of_focus(measures, setup))
+    place, focus = _place_hints(measures, setup), _focus_hints(measures, setup)
+    return (*_setting_hints(unmet), *place, *_light_hints(measures), *focus)
 
 
 def print_hints(setup: MountingSetup, *, enrolled: bool) -> tuple[MountingHint, ...]:
@@ -351,23 +352,23 @@ def judge_focus(measures: MountingMeasures, setup: MountingSetup) -> str | None:
     return "good" if measures.edge <= max(SHARPEST, SHARP * line) else "soft"
 
 
-def _of_settings(unmet: Sequence[UnmetSetting]) -> Iterator[MountingHint]:
-    for miss in unmet:
-        taken = "-" if miss.taken is None else f"{miss.taken:g}"
-        yield MountingHint("camera_setting", {"setting": miss.setting, "wanted": miss.wanted, "taken": taken})
+def _setting_hints(unmet: Sequence[UnmetSetting]) -> Iterator[MountingHint]:
+    for setting in unmet:
+        taken = "-" if setting.taken is None else f"{setting.taken:g}"
+        yield MountingHint("camera_setting", {"setting": setting.setting, "wanted": setting.wanted, "taken": taken})
 
 
-def _of_place(measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
+def _place_hints(measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
     pose = measures.pose
     if pose is None:
         yield MountingHint("camera_no_tiles")
         return
-    yield from _of_distance(pose, measures, setup)
+    yield from _distance_hints(pose, measures, setup)
     if pose.tilt > TILT:
         yield MountingHint("camera_tilted", {"degrees": round(pose.tilt)})
 
 
-def _of_distance(pose: CameraPose, measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
+def _distance_hints(pose: CameraPose, measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
     """Yield a hint to move the camera if the marks are too small or not all places are in the picture.
 
     If the camera has too few pixels for both, yield that instead.
@@ -388,7 +389,7 @@ def _of_distance(pose: CameraPose, measures: MountingMeasures, setup: MountingSe
         yield MountingHint("camera_too_far", {"cm": _centimetres(closer)})
 
 
-def _of_light(measures: MountingMeasures) -> Iterator[MountingHint]:
+def _light_hints(measures: MountingMeasures) -> Iterator[MountingHint]:
     glare, light = measures.glare, measures.light
     if glare.usual > BRIGHT:
         yield MountingHint("camera_bright")
@@ -400,7 +401,7 @@ def _of_light(measures: MountingMeasures) -> Iterator[MountingHint]:
         yield MountingHint("camera_noisy")
 
 
-def _of_focus(measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
+def _focus_hints(measures: MountingMeasures, setup: MountingSetup) -> Iterator[MountingHint]:
     if judge_focus(measures, setup) == "soft" and measures.edge is not None:
         yield MountingHint("camera_soft", {"pixels": f"{measures.edge:.1f}"})
 

@@ -25,9 +25,9 @@ from vision.sheets.registry import FacesBySerial, SetRegistry, read_set_registry
 def tiles_in_picture(path: Path) -> PictureTiles:
     """Read a picture of some tiles of a set. Raises PictureError."""
     reads = read_picture(load_picture(path)).reads
-    said = [(read, read.serial or read.clash) for read in reads]  # with repeated serials, which are to be found here
-    tiles = tuple(SetTile(read.set, serial) for read, serial in said if serial is not None)
-    unread = sum(serial is None and not read.face_up for read, serial in said)
+    serials = [(read, read.serial or read.clash) for read in reads]  # with repeated serials, which are to be found here
+    tiles = tuple(SetTile(read.set, serial) for read, serial in serials if serial is not None)
+    unread = sum(serial is None and not read.face_up for read, serial in serials)
     return PictureTiles(tiles, unread, sum(read.face_up for read in reads))
 
 
@@ -82,23 +82,23 @@ def check_set(pictures: tuple[Path, ...], named: str | None, registry: Path | No
     homologue set check table-*.jpg --set C --json
     """
     known = read_set_registry(registry) if registry else None
-    shots = _checked_pictures(pictures)
-    found = judge_set((shot.look for shot in shots if shot.look), named)
+    checked = _checked_pictures(pictures)
+    found = judge_set((one.result for one in checked if one.result), named)
     faces = _faces_of(known, found.set)
-    click.echo(json.dumps(check_object(found, shots, faces)) if as_json else check_text(found, faces))
+    click.echo(json.dumps(check_object(found, checked, faces)) if as_json else check_text(found, faces))
     raise click.exceptions.Exit(0 if found.complete else 1)
 
 
 def _checked_pictures(pictures: tuple[Path, ...]) -> tuple[CheckedPicture, ...]:
     """Read each picture, and report progress on standard error."""
-    shots = []
+    checked = []
     for at, path in enumerate(pictures, start=1):
         try:
-            shots.append(CheckedPicture(path.name, tiles_in_picture(path), None))
+            checked.append(CheckedPicture(path.name, tiles_in_picture(path), None))
         except VisionError as error:
-            shots.append(CheckedPicture(path.name, None, error))
-        click.echo(f"{at}/{len(pictures)} {picture_line(shots[-1])}", err=True)
-    return tuple(shots)
+            checked.append(CheckedPicture(path.name, None, error))
+        click.echo(f"{at}/{len(pictures)} {picture_line(checked[-1])}", err=True)
+    return tuple(checked)
 
 
 def _faces_of(registry: SetRegistry | None, name: str | None) -> FacesBySerial:

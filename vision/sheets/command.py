@@ -108,20 +108,20 @@ def labels(  # noqa: PLR0913 - click passes one parameter per option
     _refuse_names(output, path)
     sheet = with_margins(sheet_formats()[name], margin_left, margin_top, scale / 100)
     with locked_folder(path.parent), ExitStack() as written:
-        done = _registered(path, number, asked=registry is not None, only=bool(serials), force=force)
-        faces = {one: face for one, face in done.faces.items() if one in serials or not serials}
+        known = _registered(path, number, must_exist=registry is not None, only=bool(serials), force=force)
+        faces = {serial: face for serial, face in known.faces.items() if serial in serials or not serials}
         with working("Drawing labels"):
-            made = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
-        written.enter_context(private_file(output, made))
-        if done.registry is not None:
-            written.enter_context(private_file(path, registry_bytes(done.registry)))
-    say(_announce(number, path, output, done), set=number, file=output, registry=path, new=done.registry is not None)
+            pdf = labels_pdf(LabelOrder(number, faces, sheet, modules, printed, language, start, scale / 100))
+        written.enter_context(private_file(output, pdf))
+        if known.registry is not None:
+            written.enter_context(private_file(path, registry_bytes(known.registry)))
+    say(_announce(number, path, output, known), set=number, file=output, registry=path, new=known.registry is not None)
 
 
 def _refuse_names(output: Path, registry: Path) -> None:
     """Raise FileNameError unless the suffixes are right, so that the PDF never overwrites the registry."""
     if output.suffix.lower() != ".pdf" or registry.suffix.lower() == ".pdf":
-        raise FileNameError("the labels go to a file that ends in .pdf, the registry to one that does not")
+        raise FileNameError("the labels must be written to a .pdf file, and the registry to another kind of file")
 
 
 def _serials(only: str | None) -> frozenset[int]:
@@ -136,14 +136,14 @@ def _serials(only: str | None) -> frozenset[int]:
     return frozenset(serials[word.lstrip("0")] for word in words)
 
 
-def _registered(path: Path, number: int, *, asked: bool, only: bool, force: bool) -> RegisteredSet:
-    if only or (asked and not force and registry.has_set(path, number)):
+def _registered(path: Path, number: int, *, must_exist: bool, only: bool, force: bool) -> RegisteredSet:
+    if only or (must_exist and not force and registry.has_set(path, number)):
         return registry.registered_set(path, number)
     return registry.draw_new_set(path, number, secrets.SystemRandom(), force=force)
 
 
-def _announce(number: int, registry: Path, output: Path, done: RegisteredSet) -> str:
-    if done.registry is None:
+def _announce(number: int, registry: Path, output: Path, registered: RegisteredSet) -> str:
+    if registered.registry is None:
         return f"Labels of set {number}, as {registry} has them: {output}. Secret."
     keep = "Both are secret. Copy the registry: if it is lost, these labels are worthless."
     return f"Set {number} is new, drawn at random into {registry}; its labels: {output}. {keep}"

@@ -46,34 +46,34 @@ class Completeness:
         return not (self.missing or self.double or self.foreign)
 
 
-def judge_set(looks: Iterable[PictureTiles], named: str | None = None) -> Completeness:
+def judge_set(pictures: Iterable[PictureTiles], named: str | None = None) -> Completeness:
     """Judge a set by all its pictures; without a name, it is the set that most tiles name.
 
     If the set has a name, a tile that names none may be of any set, and counts as unread.
     """
-    looks = tuple(looks)
-    own = named if named is not None else _most_said(looks)
-    silent = sum(tile.set is None for look in looks for tile in look.tiles) if own is not None else 0
-    tiles = {tile for look in looks for tile in look.tiles}
+    pictures = tuple(pictures)
+    own = named if named is not None else _most_named(pictures)
+    unnamed = sum(tile.set is None for picture in pictures for tile in picture.tiles) if own is not None else 0
+    tiles = {tile for picture in pictures for tile in picture.tiles}
     seen = {tile.serial for tile in tiles if tile.set == own}
     foreign = {tile for tile in tiles if tile.set not in {own, None}}
     return Completeness(
         own,
         tuple(serial for serial in range(1, LAST_SERIAL + 1) if serial not in seen),
-        tuple(sorted({serial for look in looks for serial in _doubles(look, own)})),
+        tuple(sorted({serial for picture in pictures for serial in _doubles(picture, own)})),
         tuple(sorted(foreign, key=lambda tile: (tile.set or "", tile.serial))),
-        sum(look.unread for look in looks) + silent,
-        sum(look.face_up for look in looks),
+        sum(picture.unread for picture in pictures) + unnamed,
+        sum(picture.face_up for picture in pictures),
     )
 
 
-def _most_said(looks: tuple[PictureTiles, ...]) -> str | None:
-    said = Counter(tile.set for tile in {tile for look in looks for tile in look.tiles})
-    return max(said, key=lambda one: (said[one], one or "")) if said else None
+def _most_named(pictures: tuple[PictureTiles, ...]) -> str | None:
+    names = Counter(tile.set for tile in {tile for picture in pictures for tile in picture.tiles})
+    return max(names, key=lambda name: (names[name], name or "")) if names else None
 
 
-def _doubles(look: PictureTiles, own: str | None) -> Iterable[int]:
-    times = Counter(tile for tile in look.tiles if tile.set == own)
+def _doubles(picture: PictureTiles, own: str | None) -> Iterable[int]:
+    times = Counter(tile for tile in picture.tiles if tile.set == own)
     return (tile.serial for tile, count in times.items() if count > 1)
 
 
@@ -82,18 +82,18 @@ class CheckedPicture:
     """One picture: the tiles in it, or the error if it could not be read."""
 
     image: str
-    look: PictureTiles | None
+    result: PictureTiles | None
     error: VisionError | None
 
 
-def picture_line(shot: CheckedPicture) -> str:
+def picture_line(picture: CheckedPicture) -> str:
     """Return the progress line for one picture."""
-    if shot.look is None:
-        return f"{shot.image}: {shot.error} ({shot.error.code if shot.error else ''})"
-    return f"{shot.image}: {len(shot.look.tiles)} read, {shot.look.unread} seen but not read"
+    if picture.result is None:
+        return f"{picture.image}: {picture.error} ({picture.error.code if picture.error else ''})"
+    return f"{picture.image}: {len(picture.result.tiles)} read, {picture.result.unread} seen but not read"
 
 
-def check_object(found: Completeness, shots: Sequence[CheckedPicture], faces: Mapping[int, str]) -> dict[str, Any]:
+def check_object(found: Completeness, checked: Sequence[CheckedPicture], faces: Mapping[int, str]) -> dict[str, Any]:
     """Return the object that `homologue set check --json` prints; it has faces only if there is a registry."""
     line = {
         "set": found.set,
@@ -103,42 +103,47 @@ def check_object(found: Completeness, shots: Sequence[CheckedPicture], faces: Ma
         "foreign": [{"set": tile.set, "serial": tile.serial} for tile in found.foreign],
         "unread": found.unread,
         "face_up": found.face_up,
-        "pictures": [_picture_object(shot) for shot in shots],
+        "pictures": [_picture_object(picture) for picture in checked],
     }
     named = {str(serial): faces[serial] for serial in (*found.missing, *found.double) if serial in faces}
     return {**line, "faces": named} if faces else line
 
 
-def _picture_object(shot: CheckedPicture) -> dict[str, Any]:
-    if shot.look is None:
+def _picture_object(picture: CheckedPicture) -> dict[str, Any]:
+    if picture.result is None:
         return {
-            "image": shot.image,
-            "error": {"code": shot.error.code if shot.error else "", "message": str(shot.error)},
+            "image": picture.image,
+            "error": {"code": picture.error.code if picture.error else "", "message": str(picture.error)},
         }
-    return {"image": shot.image, "read": len(shot.look.tiles), "unread": shot.look.unread, "face_up": shot.look.face_up}
+    return {
+        "image": picture.image,
+        "read": len(picture.result.tiles),
+        "unread": picture.result.unread,
+        "face_up": picture.result.face_up,
+    }
 
 
 def check_text(found: Completeness, faces: Mapping[int, str]) -> str:
     """Return the text for people."""
     name = f"set {found.set}" if found.set else "the set"
     if found.complete:
-        return "\n".join([f"{name}: complete, each of the {LAST_SERIAL} tiles once", *_beside(found)])
+        return "\n".join([f"{name}: complete, each of the {LAST_SERIAL} tiles once", *_uncounted(found)])
     lines = [f"{name}: NOT complete"]
     if found.missing:
         lines.append(f"  missing {len(found.missing)}: {_serials(found.missing, faces)}")
     if found.double:
         lines.append(f"  double {len(found.double)}: {_serials(found.double, faces)}")
     if found.foreign:
-        strange = ", ".join(f"{tile.serial:03d} of set {tile.set}" for tile in found.foreign)
-        lines.append(f"  foreign {len(found.foreign)}: {strange}")
-    return "\n".join([*lines, *_beside(found)])
+        foreign = ", ".join(f"{tile.serial:03d} of set {tile.set}" for tile in found.foreign)
+        lines.append(f"  foreign {len(found.foreign)}: {foreign}")
+    return "\n".join([*lines, *_uncounted(found)])
 
 
 def _serials(serials: Sequence[int], faces: Mapping[int, str]) -> str:
     return " ".join(f"{serial:03d}" + (f" ({faces[serial]})" if faces else "") for serial in serials)
 
 
-def _beside(found: Completeness) -> list[str]:
+def _uncounted(found: Completeness) -> list[str]:
     lines = []
     if found.unread:
         lines.append(f"  seen but not read, over all pictures: {found.unread}")

@@ -29,7 +29,7 @@ def place_groups(sizes: Sequence[int], columns: int, rows: int, start: int = 1) 
     """
     across = [[(column, row) for column in range(columns)] for row in range(rows)]
     down = [[(column, row) for row in range(rows)] for column in range(columns)]
-    return min((_packed(sizes, lines, columns, start) for lines in (across, down)), key=lambda done: done[-1].sheet)
+    return min((_packed(sizes, lines, columns, start) for lines in (across, down)), key=lambda placed: placed[-1].sheet)
 
 
 def _packed(sizes: Sequence[int], lines: list[list[SheetCell]], columns: int, start: int) -> tuple[PlacedGroup, ...]:

@@ -127,4 +127,4 @@ def draw_label(
     if needs_bar(text):
         half = number_width(layout.digit) / 2
         below = foot + 0.2 * layout.digit
-        page.line((middle - half, below), (middle + half, below), thick=0.1 * layout.digit)
+        page.line((middle - half, below), (middle + half, below), line_width=0.1 * layout.digit)

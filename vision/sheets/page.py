@@ -69,7 +69,7 @@ def _register() -> None:
 
 BLACK: Final = HexColor("#000000")
 GREY: Final = HexColor("#777777")
-HAIR: Final = 0.1
+HAIRLINE: Final = 0.1
 
 
 class LabelPage:
@@ -99,29 +99,29 @@ class LabelPage:
 
     def box(
         self,
-        at: tuple[float, float],
+        origin: tuple[float, float],
         size: tuple[float, float],
         *,
         corner: float = 0.0,
         fill: Color | None = None,
         line: Color | None = GREY,
-        thick: float = HAIR,
+        line_width: float = HAIRLINE,
     ) -> None:
-        """Draw a rectangle with its top left corner at `at`."""
-        self._pens(fill, line, thick)
-        place = at[0], -at[1] - size[1], *size
+        """Draw a rectangle with its top left corner at `origin`."""
+        self._pens(fill, line, line_width)
+        place = origin[0], -origin[1] - size[1], *size
         self._canvas.roundRect(*place, corner, stroke=line is not None, fill=fill is not None)
 
     def disc(self, centre: tuple[float, float], radius: float, fill: Color) -> None:
         """Draw a filled circle."""
-        self._pens(fill, None, HAIR)
+        self._pens(fill, None, HAIRLINE)
         self._canvas.circle(centre[0], -centre[1], radius, stroke=0, fill=1)
 
     def line(
-        self, start: tuple[float, float], end: tuple[float, float], thick: float = HAIR, ink: Color = BLACK
+        self, start: tuple[float, float], end: tuple[float, float], line_width: float = HAIRLINE, ink: Color = BLACK
     ) -> None:
         """Draw a line."""
-        self._pens(None, ink, thick)
+        self._pens(None, ink, line_width)
         self._canvas.line(start[0], -start[1], end[0], -end[1])
 
     def modules(self, at: tuple[float, float], module: float, black: NDArray[np.bool_]) -> None:
@@ -151,9 +151,9 @@ class LabelPage:
         """Write text centred on a point on its baseline."""
         self.text((at[0] - text_width(text, size, bold=bold) / 2, at[1]), text, size, bold=bold, ink=ink)
 
-    def _pens(self, fill: Color | None, line: Color | None, thick: float) -> None:
+    def _pens(self, fill: Color | None, line: Color | None, line_width: float) -> None:
         if fill is not None:
             self._canvas.setFillColor(fill)
         if line is not None:
             self._canvas.setStrokeColor(line)
-        self._canvas.setLineWidth(thick)
+        self._canvas.setLineWidth(line_width)

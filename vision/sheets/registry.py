@@ -68,10 +68,10 @@ def _with_lines(sets: _Pairs, content: str) -> tuple[RegistryEntry, ...]:
     """Pair keys with their lines; both are in the order of the text, as long as no face is an object."""
     lines = iter(_lines_of_keys(content))
     found = []
-    for one, faces in sets:
+    for number, faces in sets:
         line = next(lines, 0)
-        entries = [RegistryEntry(one, serial, face, next(lines, 0)) for serial, face in faces]
-        found += entries or [RegistryEntry(one, "", None, line)]
+        entries = [RegistryEntry(number, serial, face, next(lines, 0)) for serial, face in faces]
+        found += entries or [RegistryEntry(number, "", None, line)]
     return tuple(found)
 
 
@@ -146,7 +146,7 @@ def read_set_registry(path: Path) -> SetRegistry:
 
 def registry_bytes(registry: Mapping[int, Mapping[int, str]]) -> bytes:
     """Return the file's content, with one entry per line, so that mistakes can be found by line number."""
-    return (json.dumps({one: registry[one] for one in sorted(registry)}, indent=1) + "\n").encode()
+    return (json.dumps({number: registry[number] for number in sorted(registry)}, indent=1) + "\n").encode()
 
 
 def _registry_content(path: Path) -> str:
@@ -179,14 +179,14 @@ def _wrong_entries(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
 
 def _incomplete_sets(found: tuple[RegistryEntry, ...]) -> Iterator[str]:
     """Yield a message for each set with missing serials, and for each face on too many tiles."""
-    for one in dict.fromkeys(entry.set for entry in found):
-        faces = {entry.serial: entry.face for entry in found if entry.set == one}
+    for number in dict.fromkeys(entry.set for entry in found):
+        faces = {entry.serial: entry.face for entry in found if entry.set == number}
         lacking = [str(serial) for serial in range(1, LAST_SERIAL + 1) if str(serial) not in faces]
         if lacking:
-            yield f"set {one}: no entry for serial {', '.join(lacking)}"
+            yield f"set {number}: no entry for serial {', '.join(lacking)}"
         for face, times in Counter(face for face in faces.values() if face in FACES).items():
             if times > TILES_OF_EACH:
-                yield f"set {one}: {times} tiles of {face}"
+                yield f"set {number}: {times} tiles of {face}"
 
 
 def _counts(text: str, first: int, last: int) -> bool:

@@ -89,7 +89,7 @@ def steps(sheet: SheetFormat, _: Translator, sheets: int) -> Iterator[str]:
 
 def _frame(page: LabelPage, left: float, top: float) -> None:
     """Draw the square, with millimetre ticks at the top and at the left."""
-    page.box((left, top), (SIDE, SIDE), line=BLACK, thick=0.2)
+    page.box((left, top), (SIDE, SIDE), line=BLACK, line_width=0.2)
     for at in range(round(SIDE) + 1):
         long = 5.0 if at % 10 == 0 else 3.5 if at % 5 == 0 else 2.0
         page.line((left + at, top), (left + at, top + long))

@@ -57,7 +57,7 @@ def draw_tile(page: LabelPage, at: tuple[float, float], height: float, face: str
     """Draw a face with its top left corner at `at`, `height` millimetres high."""
     x, y = at
     width = height * ASPECT
-    page.box(at, (width, height), corner=height * 0.09, fill=_WHITE, line=GREY, thick=height * 0.02)
+    page.box(at, (width, height), corner=height * 0.09, fill=_WHITE, line=GREY, line_width=height * 0.02)
     inner = x + 0.1 * width, y + 0.08 * height, 0.8 * width, 0.84 * height
     rank = int(face[0])
     match face[1]:
@@ -91,7 +91,7 @@ def _dots(page: LabelPage, box: _Box, rows: tuple[int, ...]) -> None:
 def _sticks(page: LabelPage, box: _Box, rows: tuple[int, ...]) -> None:
     half = min(box[3] / len(rows), 0.6 * box[3]) * 0.42
     for x, y in _spots(box, rows):
-        page.line((x, y - half), (x, y + half), thick=0.13 * box[2], ink=_GREEN)
+        page.line((x, y - half), (x, y + half), line_width=0.13 * box[2], ink=_GREEN)
 
 
 def _spots(box: _Box, rows: tuple[int, ...]) -> list[tuple[float, float]]:
@@ -110,7 +110,7 @@ def _honour(page: LabelPage, box: _Box, rank: int) -> None:
         size = fitted_size(letter, width, height)
         page.centred((x + width / 2, y + height / 2 + 0.36 * size), letter, size, ink=ink)
     else:
-        page.box((x + 0.04 * width, y + 0.03 * height), (0.92 * width, 0.94 * height), line=ink, thick=0.1 * width)
+        page.box((x + 0.04 * width, y + 0.03 * height), (0.92 * width, 0.94 * height), line=ink, line_width=0.1 * width)
 
 
 _INSET: Final = 0.8

@@ -98,7 +98,7 @@ class SimulatedCamera(Camera):
         self.pause = 1 / self.optics.fps
         self._chance = np.random.default_rng(self.optics.seed)
         self._drift = 0.0
-        self._stops, self._coming = 0, [0]  # the current exposure, and those of the next frames
+        self._stops, self._upcoming = 0, [0]  # the current exposure, and those of the next frames
         self.settling = 2
         self._glare = self._reflection() if self.optics.glare else None
         self._noise = self._noise_field()
@@ -106,7 +106,7 @@ class SimulatedCamera(Camera):
 
     def expose(self, stops: int) -> bool:
         """Change the exposure to 2 ** stops times the light; like a real camera, from a later frame on."""
-        self._coming = [self._stops] * self.settling + [stops]
+        self._upcoming = [self._stops] * self.settling + [stops]
         return True
 
     def _take(self) -> Picture:
@@ -117,7 +117,7 @@ class SimulatedCamera(Camera):
             raise CameraUnpluggedError("the camera's cable is out")
         if view.dark:
             return np.zeros((self.optics.height, self.optics.width, 3), dtype=np.uint8)
-        return self._expose(self._still(view))
+        return self._expose(self._clean_picture(view))
 
     def _mishaps(self, view: CameraView) -> CameraView:
         """Return the view with the mishaps that the address sets for this frame."""
@@ -129,7 +129,7 @@ class SimulatedCamera(Camera):
             covered=view.covered or now in optics.covered,
         )
 
-    def _still(self, view: CameraView) -> Picture:
+    def _clean_picture(self, view: CameraView) -> Picture:
         """Return the picture without noise; it is redrawn only if the view has changed."""
         if self._drawn is None or self._drawn[0] != view:
             size = (self.optics.width, self.optics.height)
@@ -146,7 +146,7 @@ class SimulatedCamera(Camera):
         down, right = (int(shift) for shift in self._chance.integers(0, 64, 2))
         height, width = still.shape[:2]
         noise = self._noise[down : down + height, right : right + width]
-        self._stops = self._coming.pop(0) if len(self._coming) > 1 else self._coming[0]
+        self._stops = self._upcoming.pop(0) if len(self._upcoming) > 1 else self._upcoming[0]
         gain = (1 + self._drift) * 2.0**self._stops
         if self._glare is not None:
             lit = np.clip((still + self._glare) * gain, 0, 255).astype(np.uint8)

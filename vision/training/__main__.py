@@ -51,17 +51,17 @@ def _main() -> None:
     parser.add_argument("networks", nargs="+", choices=["all", *NETWORKS])
     parser.add_argument("--out", type=Path, required=True, help="a folder for the networks")
     parser.add_argument("--quick", action="store_true", help="few pictures: only to see that everything works")
-    asked = parser.parse_args()
-    kept = sum(len(families_kept_back(part, look)) for part in ("calibration", "test") for look in ("print", "odd"))
-    print(f"{len(families())} families of fonts to train with; {kept} of those that are kept back are installed")
-    if len(families()) < _FEWEST and not asked.quick:
+    options = parser.parse_args()
+    reserved = sum(len(families_kept_back(part, kind)) for part in ("calibration", "test") for kind in ("print", "odd"))
+    print(f"{len(families())} families of fonts to train with; {reserved} of those that are kept back are installed")
+    if len(families()) < _FEWEST and not options.quick:
         raise SystemExit("too few fonts: sudo apt-get install $(cat vision/training/packages.txt)")
-    asked.out.mkdir(parents=True, exist_ok=True)
-    names = list(NETWORKS) if "all" in asked.networks else asked.networks
-    left = untrained(names, asked.out)
+    options.out.mkdir(parents=True, exist_ok=True)
+    names = list(NETWORKS) if "all" in options.networks else options.networks
+    left = untrained(names, options.out)
     for name in sorted({*names} - {*left}):
         print(f"{name} is written already: delete it there to train it again")
-    for command in commands(left, asked.out, quick=asked.quick):
+    for command in commands(left, options.out, quick=options.quick):
         print(" ".join(command[1:]), flush=True)
         subprocess.run(command, check=True)
 

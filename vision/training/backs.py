@@ -196,8 +196,8 @@ def shape_signs(drawn: Glyphs, middles: tuple[float, ...], style: NumberStyle) -
     height, width = drawn.shape
     lean = style.slant * height
     room = width + abs(lean)
-    way = np.array([[1, -style.slant, max(lean, 0.0)], [0, 1, 0]])
-    slanted = cv2.warpAffine(drawn, way, (int(np.ceil(room)), height))
+    matrix = np.array([[1, -style.slant, max(lean, 0.0)], [0, 1, 0]])
+    slanted = cv2.warpAffine(drawn, matrix, (int(np.ceil(room)), height))
     return np.asarray(slanted, dtype=np.uint8), tuple((middle * width + abs(lean) / 2) / room for middle in middles)
 
 

@@ -79,7 +79,7 @@ def draw_chart(reads: CalibrationReads, threshold: float) -> str:
     """Return both panels as the text of an SVG."""
     trust, cost = (_Panel(left) for left in _LEFTS)
     parts = [
-        *trust.frame("Does confidence keep its word?", "confidence told", "share of serials that were wrong"),
+        *trust.frame("How reliable is the confidence?", "confidence", "share of serials that were wrong"),
         *_reliability(trust, list(confidence_bins(reads))),
         *trust.mark(1 - threshold),
         *cost.frame("What a threshold costs", "threshold of confidence", "share of marks"),
@@ -100,14 +100,14 @@ def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]
     """Draw the share of wrong serials at each confidence, with its range; on the dashed line confidence is exact."""
     end = 10.0**-_DECADES
     yield _line(panel.x(1), panel.y(1), panel.x(end), panel.y(end), "#999", dash="6 4")
-    yield _text(panel.x(0.015), panel.y(0.045), "as often as told", colour="#666")
-    for one in found:
-        x = panel.x(one.doubt)
-        yield _line(x, panel.y(one.most), x, panel.y(one.least), _BLUE, width=1.5)
-        if one.wrong:
-            yield _dot(x, panel.y(one.wrong / one.told), _BLUE)
+    yield _text(panel.x(0.015), panel.y(0.045), "as often as stated", colour="#666")
+    for group in found:
+        x = panel.x(group.doubt)
+        yield _line(x, panel.y(group.most), x, panel.y(group.least), _BLUE, width=1.5)
+        if group.wrong:
+            yield _dot(x, panel.y(group.wrong / group.count), _BLUE)
         else:
-            yield _dot(x, panel.y(one.most), "#fff", edge=_BLUE)
+            yield _dot(x, panel.y(group.most), "#fff", edge=_BLUE)
     yield _dot(_LEFTS[0] - 12, _LEGEND - 4, _BLUE) + _text(_LEFTS[0] - 2, _LEGEND, "measured, and 95 % range")
     yield _dot(_LEFTS[0] + 186, _LEGEND - 4, "#fff", edge=_BLUE) + _text(
         _LEFTS[0] + 196, _LEGEND, "none wrong: at most this"
@@ -116,11 +116,11 @@ def _reliability(panel: _Panel, found: Sequence[ConfidenceBin]) -> Iterator[str]
 
 def _tradeoff(panel: _Panel, cuts: Sequence[ThresholdCount]) -> Iterator[str]:
     """Draw the share of marks not read, and that of wrong serials, at each threshold."""
-    ways: tuple[tuple[str, str, Callable[[ThresholdCount], float]], ...] = (
-        (_BLUE, "marks not read", lambda one: 1 - one.read / max(one.counted, 1)),
+    curves: tuple[tuple[str, str, Callable[[ThresholdCount], float]], ...] = (
+        (_BLUE, "marks not read", lambda one: 1 - one.read / max(one.readable, 1)),
         (_RED, "wrong serials", lambda one: one.wrong / max(one.looks, 1)),
     )
-    for number, (colour, name, share) in enumerate(ways):
+    for number, (colour, name, share) in enumerate(curves):
         points = [(panel.x(1 - one.threshold), panel.y(share(one)), share(one)) for one in cuts]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y, some in points if some > 0)
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
@@ -148,12 +148,12 @@ def _dot(x: float, y: float, colour: str, *, edge: str = "") -> str:
 
 def _main() -> None:
     """Read marks as the options say, print the tables, and write the chart."""
-    asked = _options()
-    reads = read_pictures(asked.pictures) if asked.pictures else read_drawn(asked.crops, asked.processes)
+    options = _options()
+    reads = read_pictures(options.pictures) if options.pictures else read_drawn(options.crops, options.processes)
     print("\n".join(threshold_table(reads)))
     print(f"\nlowest safe threshold: {lowest_safe(reads)}; in force: {SURE}")
-    if asked.out:
-        asked.out.write_text(draw_chart(reads, SURE), encoding="utf-8")
+    if options.out:
+        options.out.write_text(draw_chart(reads, SURE), encoding="utf-8")
 
 
 def threshold_table(reads: CalibrationReads) -> Iterator[str]:
@@ -161,13 +161,13 @@ def threshold_table(reads: CalibrationReads) -> Iterator[str]:
     yield "| threshold | marks | read | not read | wrong serials |"
     yield "|---|---|---|---|---|"
     for threshold in sorted({*(1 - doubt for doubt in DOUBTS), SURE}):
-        told = count_at_threshold(reads, threshold)
-        share = 100 * told.read / max(told.counted, 1)
+        counts = count_at_threshold(reads, threshold)
+        share = 100 * counts.read / max(counts.readable, 1)
         read = f"{share:.2f} % | {100 - share:.2f} %"
-        yield f"| {threshold:.4g} | {told.counted} | {read} | {told.wrong} of {told.looks} |"
-    yield "\n| told with confidence | serials | wrong | share wrong, 95 % sure |\n|---|---|---|---|"
-    for one in confidence_bins(reads):
-        yield f"| {1 - one.doubt:.4g} | {one.told} | {one.wrong} | {one.least:.2g} to {one.most:.2g} |"
+        yield f"| {threshold:.4g} | {counts.readable} | {read} | {counts.wrong} of {counts.looks} |"
+    yield "\n| confidence | serials | wrong | share wrong, 95 % sure |\n|---|---|---|---|"
+    for group in confidence_bins(reads):
+        yield f"| {1 - group.doubt:.4g} | {group.count} | {group.wrong} | {group.least:.2g} to {group.most:.2g} |"
 
 
 def _options() -> argparse.Namespace:

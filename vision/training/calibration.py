@@ -31,7 +31,7 @@ class CalibrationReads:
     `counted` is whether the mark should be read. Traps are not counted; they only must not be read.
     """
 
-    told: NDArray[np.int64]
+    serial: NDArray[np.int64]
     confidence: NDArray[np.float64]
     true: NDArray[np.int64]
     counted: NDArray[np.bool_]
@@ -39,9 +39,9 @@ class CalibrationReads:
     @classmethod
     def of(cls, rows: Iterable[tuple[int | None, float, int, bool]]) -> "CalibrationReads":
         """Create from rows of told, confidence, true, counted."""
-        told, confidence, true, counted = zip(*rows, strict=True)
+        serials, confidence, true, counted = zip(*rows, strict=True)
         return cls(
-            np.array([NO_SERIAL if one is None else one for one in told], dtype=np.int64),
+            np.array([NO_SERIAL if one is None else one for one in serials], dtype=np.int64),
             np.array(confidence, dtype=np.float64),
             np.array(true, dtype=np.int64),
             np.array(counted, dtype=np.bool_),
@@ -50,7 +50,7 @@ class CalibrationReads:
     @property
     def wrong(self) -> NDArray[np.bool_]:
         """Which looks gave a serial that is not the true one."""
-        return np.asarray((self.told != NO_SERIAL) & (self.told != self.true))
+        return np.asarray((self.serial != NO_SERIAL) & (self.serial != self.true))
 
     @property
     def doubt(self) -> NDArray[np.float64]:
@@ -63,7 +63,7 @@ class ThresholdCount:
     """Counts at one threshold: marks that should be read, those read correctly, wrong serials, and all looks."""
 
     threshold: float
-    counted: int
+    readable: int
     read: int
     wrong: int
     looks: int
@@ -74,7 +74,7 @@ class ConfidenceBin:
     """Serials read with similar doubt, and the 95 % interval, `least` to `most`, of the share that is wrong."""
 
     doubt: float  # mean
-    told: int  # serials read
+    count: int  # serials read
     wrong: int
     least: float
     most: float
@@ -82,10 +82,10 @@ class ConfidenceBin:
 
 def count_at_threshold(reads: CalibrationReads, threshold: float) -> ThresholdCount:
     """Count the serials with a confidence of at least `threshold`."""
-    sure = (reads.told != NO_SERIAL) & (reads.confidence >= threshold)
+    sure = (reads.serial != NO_SERIAL) & (reads.confidence >= threshold)
     read = sure & reads.counted & ~reads.wrong
     return ThresholdCount(
-        threshold, int(reads.counted.sum()), int(read.sum()), int((sure & reads.wrong).sum()), len(reads.told)
+        threshold, int(reads.counted.sum()), int(read.sum()), int((sure & reads.wrong).sum()), len(reads.serial)
     )
 
 
@@ -97,18 +97,18 @@ def lowest_safe(reads: CalibrationReads) -> float | None:
 def confidence_bins(reads: CalibrationReads) -> Iterator[ConfidenceBin]:
     """Split the serials by their doubt, ever more finely towards certainty; empty bins are left out."""
     for most, least in zip((1.0, *DOUBTS), (*DOUBTS, -1.0), strict=True):
-        inside = (reads.told != NO_SERIAL) & (reads.doubt <= most) & (reads.doubt > least)
-        if told := int(inside.sum()):
+        inside = (reads.serial != NO_SERIAL) & (reads.doubt <= most) & (reads.doubt > least)
+        if count := int(inside.sum()):
             wrong = int(reads.wrong[inside].sum())
             mean = max(float(reads.doubt[inside].mean()), DOUBTS[-1] / 10)
-            yield ConfidenceBin(mean, told, wrong, *_between(wrong, told))
+            yield ConfidenceBin(mean, count, wrong, *_between(wrong, count))
 
 
-def _between(wrong: int, told: int) -> tuple[float, float]:
+def _between(wrong: int, count: int) -> tuple[float, float]:
     """Return Wilson's interval for a share (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
-    share = wrong / told
-    middle = (share + _Z**2 / (2 * told)) / (1 + _Z**2 / told)
-    half = _Z / (1 + _Z**2 / told) * float(np.sqrt(share * (1 - share) / told + _Z**2 / (4 * told**2)))
+    share = wrong / count
+    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
+    half = _Z / (1 + _Z**2 / count) * float(np.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2)))
     return max(0.0, middle - half) if wrong else 0.0, min(1.0, middle + half)
 
 
@@ -150,8 +150,8 @@ def _number(crop: Crop) -> int:
 
 _OUTLINE_SEED: Final = 31
 _OUTLINES: Final = 4  # outlines per tile, as a small shift may make the network surer of a wrong serial
-_OFF: Final = 0.015  # standard deviation of an outline's shift, in tile widths
-_CORNERS_OFF: Final = 0.010  # the same for each corner by itself
+_SHIFT: Final = 0.015  # standard deviation of an outline's shift, in tile widths
+_CORNER_SHIFT: Final = 0.010  # the same for each corner by itself
 
 
 def read_pictures(folder: Path) -> CalibrationReads:
@@ -165,15 +165,15 @@ def read_pictures(folder: Path) -> CalibrationReads:
 
 def _rows(folder: Path, truth: dict[str, Any], chance: np.random.Generator) -> Iterator[Row]:
     tiles = _OUTLINES * truth["tiles"]
-    quads = [_off(np.array(tile["quad"], dtype=np.float64), chance) for tile in tiles]
+    quads = [_moved(np.array(tile["quad"], dtype=np.float64), chance) for tile in tiles]
     marks = read_digits(load_picture(folder / truth["image"]), quads)
     for tile, mark in zip(tiles, marks, strict=True):
         true = tile["serial"] if tile["state"] == "back" else NO_SERIAL
         yield mark.serial, mark.confidence, true, tile["readable"]
 
 
-def _off(quad: Quad, chance: np.random.Generator) -> Quad:
+def _moved(quad: Quad, chance: np.random.Generator) -> Quad:
     """Move an outline slightly, and turn it upside down at random, as the finder does not know a tile's way up."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
-    moved = quad + chance.normal(0, _OFF * width, 2) + chance.normal(0, _CORNERS_OFF * width, (4, 2))
+    moved = quad + chance.normal(0, _SHIFT * width, 2) + chance.normal(0, _CORNER_SHIFT * width, (4, 2))
     return np.roll(moved, 2 * int(chance.integers(2)), axis=0)

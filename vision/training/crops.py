@@ -100,20 +100,20 @@ def draw_crops(chance: Chance) -> list[Crop]:
     style = draw_style(chance)
     number = _number(chance)
     written = write_number(style, number, chance)
-    art, kind = _what_lies_there(style, written, chance)
+    art, kind = _draw_content(style, written, chance)
     letter = ord(style.letter) - ord("A") if style.letter else _LETTER_OF_NONE
     digits = (int(number[0]), int(number[1]), int(number[2]))
     shots = [_shoot(_light(art, chance), style, written, (kind, letter, digits), chance) for _ in range(SHOTS)]
     return [crop for crop, clear in shots if clear > CLEAR or crop.kind != NUMBER or chance.random() < _UNCLEAR]
 
 
-def _what_lies_there(style: NumberStyle, written: Written, chance: Chance) -> tuple[Art, int]:
-    fate = chance.random()
-    if fate < _TRAPS:
+def _draw_content(style: NumberStyle, written: Written, chance: Chance) -> tuple[Art, int]:
+    roll = chance.random()
+    if roll < _TRAPS:
         kind, draw = _DRAWN[int(chance.integers(len(_DRAWN)))]
         return draw(style, chance), kind
     art = paint_back(style, written.ink, chance)
-    hidden = cover_back(art, written.ink, chance) if fate < _TRAPS + _COVERED else 0.0
+    hidden = cover_back(art, written.ink, chance) if roll < _TRAPS + _COVERED else 0.0
     return art, BLANK if hidden > _HIDDEN else NUMBER
 
 
@@ -123,7 +123,7 @@ def _shoot(
     kind, letter, digits = truth
     seen, quad = _photograph(art, style, chance)
     turned = int(chance.integers(2))
-    outline = np.roll(_off(quad, chance), 2 * turned, axis=0)
+    outline = np.roll(_distorted(quad, chance), 2 * turned, axis=0)
     if kind == NUMBER and chance.random() < _BESIDE:  # between two tiles; half a number is not a number
         side = outline[1] - outline[0] if chance.random() < 0.5 else outline[3] - outline[0]
         outline, kind = outline + side * chance.choice([-1, 1]) * chance.uniform(0.35, 0.6), NOTHING
@@ -131,7 +131,7 @@ def _shoot(
         middle = outline.mean(axis=0)
         outline = middle + (outline - middle) * chance.uniform(0.5, 0.85)
     pixels, to_crop = cut_back(seen, outline)
-    drawn_to_crop = to_crop @ _to_quad(quad)
+    drawn_to_crop = to_crop @ _back_to_quad(quad)
     crop = Crop(pixels, kind, turned, letter, digits, project(drawn_to_crop, written.spots))
     return crop, _likeness(pixels, np.asarray(cv2.warpPerspective(written.ink, drawn_to_crop, CROP)))
 
@@ -142,9 +142,9 @@ def photograph_crop(art: Art, style: NumberStyle, ink: Reals, chance: Chance) ->
     Return the crop, the homography from back to crop, and how well the crop shows the ink, 0..1.
     """
     seen, quad = _photograph(_light(art, chance), style, chance)
-    pixels, to_crop = cut_back(seen, _off(quad, chance))
-    way = to_crop @ _to_quad(quad)
-    return pixels, way, _likeness(pixels, np.asarray(cv2.warpPerspective(ink, way, CROP)))
+    pixels, to_crop = cut_back(seen, _distorted(quad, chance))
+    back_to_crop = to_crop @ _back_to_quad(quad)
+    return pixels, back_to_crop, _likeness(pixels, np.asarray(cv2.warpPerspective(ink, back_to_crop, CROP)))
 
 
 def _likeness(pixels: Picture, ink: Reals) -> float:
@@ -201,11 +201,11 @@ def _photograph(art: Art, style: NumberStyle, chance: Chance) -> tuple[Picture, 
     quad, size = _pose(chance)
     scene = _surroundings(style, quad, size, chance)
     big = _round_off(art, chance)
-    there = _to_quad(quad)
+    homography = _back_to_quad(quad)
     shrink = max(1, int(WIDTH / np.linalg.norm(quad[1] - quad[0])))
     if shrink > 1:  # averages what falls on one pixel, like a lens
         big = np.asarray(cv2.blur(big, (shrink, shrink)), dtype=np.float32)
-    drawn = cv2.warpPerspective(big, TO_MIDDLES @ there @ FROM_MIDDLES, size, flags=cv2.INTER_LINEAR)
+    drawn = cv2.warpPerspective(big, TO_MIDDLES @ homography @ FROM_MIDDLES, size, flags=cv2.INTER_LINEAR)
     scene = scene * (1 - drawn[:, :, 3:]) + drawn[:, :, :3]
     return _expose(scene, chance), quad
 
@@ -223,7 +223,7 @@ def _pose(chance: Chance) -> tuple[Quad, tuple[int, int]]:
     return corners + reach, (int(2 * reach[0]) + 1, int(2 * reach[1]) + 1)
 
 
-def _to_quad(quad: Quad) -> Homography:
+def _back_to_quad(quad: Quad) -> Homography:
     return homography_between(UNIT_SQUARE * [WIDTH, HEIGHT], quad)
 
 
@@ -313,7 +313,7 @@ def _streak(chance: Chance) -> Reals:
     return np.asarray(kernel / kernel.sum(), dtype=np.float32)
 
 
-def _off(quad: Quad, chance: Chance) -> Quad:
+def _distorted(quad: Quad, chance: Chance) -> Quad:
     """Distort an outline as the finder may: shift, size, rotation, and each corner by itself."""
     width = float(np.linalg.norm(quad[1] - quad[0]))
     middle = quad.mean(axis=0)

@@ -68,13 +68,13 @@ def finder_targets(scene: Scene) -> FinderTargets:
     """Return the targets for each cell of a scene."""
     frames = frames_of(scene.quads) if len(scene.quads) else np.zeros((0, 9), np.float32)
     size = SIZE_UNIT * np.exp((frames[:, 2] + frames[:, 4]) / 2)
-    asked = (size >= LEAST) & (size <= MOST)
-    open_ = ~asked & (size >= _NEVER_BELOW) & (size <= _NEVER_ABOVE)
+    wanted = (size >= LEAST) & (size <= MOST)
+    optional = ~wanted & (size >= _NEVER_BELOW) & (size <= _NEVER_ABOVE)
     owner = scene.cores.astype(np.intp)  # 0: no tile
     cells = np.bincount(owner.ravel(), minlength=len(frames) + 1).astype(np.float32)
-    core = _per_cell(asked, owner)
+    core = _per_cell(wanted, owner)
     face = _per_cell(scene.faces, owner)
-    sure = 1 - np.maximum(_per_cell(open_, owner), scene.unsure)
+    sure = 1 - np.maximum(_per_cell(optional, owner), scene.unsure)
     # All tiles have equal weight for their frames, except those with few cells, which are cut off or partly hidden.
     weights = core * (1 / np.maximum(cells, 6))[owner]
     hands = scene.hands.astype(np.float32) / 255
@@ -102,9 +102,9 @@ def _spread(frames: _Array, owner: NDArray[np.intp]) -> _Array:
 _NONE = np.zeros((0, 4, 2), np.float32)  # no decoys: only cut-outs use them, and these are not mirrored
 
 
-def view_of_scene(scene: Scene, rng: np.random.Generator, *, stands: bool) -> Scene:
-    """Return a random view of a scene: mirrored, recoloured, and transposed if `stands`."""
-    if stands:
+def view_of_scene(scene: Scene, rng: np.random.Generator, *, portrait: bool) -> Scene:
+    """Return a random view of a scene: mirrored, recoloured, and transposed if `portrait`."""
+    if portrait:
         scene = _transposed(scene)
     if rng.random() < 0.5:
         scene = _mirrored(scene)
@@ -159,12 +159,12 @@ class CloseupCrop:
 
 def random_crop(rng: np.random.Generator, scene: Scene) -> CloseupCrop:
     """Cut something out of a scene at random: a tile, a decoy, or anything else."""
-    asked = _asked(scene)
+    wanted = _recognisable(scene)
     if len(scene.decoys) and rng.random() < 0.15:
         return _crop(scene, _roughly(rng, scene.decoys[rng.integers(len(scene.decoys))].astype(float), 0.3, 0.1))
-    if not len(asked):
+    if not len(wanted):
         return _crop(scene, _anywhere(rng, scene))
-    quad = scene.quads[rng.choice(asked)].astype(float)
+    quad = scene.quads[rng.choice(wanted)].astype(float)
     kind = rng.random()
     if kind < 0.4:
         return _crop(scene, _roughly(rng, quad, 0.45, 0.15))
@@ -203,7 +203,7 @@ def _crop(scene: Scene, quad: Quad) -> CloseupCrop:
     if number is not None:
         away, ratio = np.abs(seen.mean(axis=0)).max(), np.sqrt(cv2.contourArea(seen.astype(np.float32)) / 4)
         alike = 1 / _ALIKE < ratio < _ALIKE
-        if away < _NEAR and alike and number in _asked(scene):
+        if away < _NEAR and alike and number in _recognisable(scene):
             turns = min(range(4), key=lambda k: float(np.abs(np.roll(seen, k, axis=0) - CLOSEUP_SQUARE).sum()))
             corners = np.roll(seen, turns, axis=0) - CLOSEUP_SQUARE
             flags[:] = 1, scene.faces[number], turns % 2
@@ -223,7 +223,7 @@ def _nearest(scene: Scene, quad: Quad) -> tuple[int | None, Points]:
     return number, seen[number]
 
 
-def _asked(scene: Scene) -> NDArray[np.intp]:
+def _recognisable(scene: Scene) -> NDArray[np.intp]:
     """Return the numbers of the tiles to recognise: those in the range of sizes whose middle is visible."""
     sides = np.hypot(*(scene.quads[:, 1] - scene.quads[:, 0]).T)
     cells = np.bincount(scene.cores.ravel(), minlength=len(sides) + 1)[1:]

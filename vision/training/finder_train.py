@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from vision.finder import CLOSEUP_SIDE
 from vision.training.finder_examples import finder_targets, random_crop, recoloured, view_of_scene
-from vision.training.learning import DEVICE, Batch, Residual, Schedule, conv, export_onnx, forget, numbers, train
+from vision.training.learning import DEVICE, Batch, Residual, Schedule, clean_up, conv, export_onnx, to_tensor, train
 from vision.training.parallel import cores, drawing_pool, in_order
 from vision.training.scene import SIZE, Scene, draw_scene
 
@@ -46,11 +46,11 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not installed wher
         quarter = self.quarter(self.stem(x))
         eighth = self.eighth(quarter)
         deep = self.from_sixteenth(self.sixteenth(eighth))
-        eighth = self.join_eighth(eighth + _double(deep))
-        return self.end(self.join_quarter(quarter + _double(self.from_eighth(eighth))))
+        eighth = self.join_eighth(eighth + _upsample(deep))
+        return self.end(self.join_quarter(quarter + _upsample(self.from_eighth(eighth))))
 
 
-def _double(x: Tensor) -> Tensor:
+def _upsample(x: Tensor) -> Tensor:
     return nn.functional.interpolate(x, scale_factor=2.0, mode="nearest")
 
 
@@ -62,14 +62,14 @@ class CloseupNet(nn.Module):  # type: ignore[misc]  # torch is not installed whe
 
     def __init__(self) -> None:
         super().__init__()
-        self.see = nn.Sequential(conv(3, 16, step=2), conv(16, 32, step=2), conv(32, 64, step=2), conv(64, 64))
-        self.gather = nn.Sequential(nn.Conv2d(64, 32, 1), nn.ReLU(inplace=True), nn.Flatten())
+        self.trunk = nn.Sequential(conv(3, 16, step=2), conv(16, 32, step=2), conv(32, 64, step=2), conv(64, 64))
+        self.reduce = nn.Sequential(nn.Conv2d(64, 32, 1), nn.ReLU(inplace=True), nn.Flatten())
         cells = (CLOSEUP_SIDE // 8) ** 2
-        self.tell = nn.Sequential(nn.Linear(32 * cells, 96), nn.ReLU(inplace=True), nn.Linear(96, 11))
+        self.head = nn.Sequential(nn.Linear(32 * cells, 96), nn.ReLU(inplace=True), nn.Linear(96, 11))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the outputs."""
-        return self.tell(self.gather(self.see(x)))
+        return self.head(self.reduce(self.trunk(x)))
 
 
 _Job = tuple[list[Scene], np.random.Generator]
@@ -95,28 +95,28 @@ def _closeup_batch(job: _Job) -> Batch:
     crops = [random_crop(rng, scene) for scene in (recoloured(one, rng) for one in scenes) for _ in range(_CROPS)]
     pictures = np.stack([crop.picture for crop in crops]).transpose(0, 3, 1, 2) / np.float32(128) - 1
     truths = zip(*((crop.corners, crop.flags, crop.weights) for crop in crops), strict=True)
-    return numbers(pictures), *(numbers(np.stack(truth)) for truth in truths)
+    return to_tensor(pictures), *(to_tensor(np.stack(truth)) for truth in truths)
 
 
-def _closeup_loss(answer: Tensor, batch: Batch) -> Tensor:
+def _closeup_loss(output: Tensor, batch: Batch) -> Tensor:
     _, corners, flags, weights = batch
-    answer = answer.float()
-    away = functional.smooth_l1_loss(answer[:, :8], corners, reduction="none", beta=0.05).mean(dim=1)
+    output = output.float()
+    away = functional.smooth_l1_loss(output[:, :8], corners, reduction="none", beta=0.05).mean(dim=1)
     is_tile = weights[:, 1]
     off = (away * is_tile).sum() / is_tile.sum().clamp(min=1)
-    each = functional.binary_cross_entropy_with_logits(answer[:, 8:], flags, reduction="none") * weights
+    each = functional.binary_cross_entropy_with_logits(output[:, 8:], flags, reduction="none") * weights
     return 10 * off + each.sum() / weights.sum().clamp(min=1)
 
 
-_NEW, _AGAIN = 2, 6  # new and repeated scenes per batch, so that drawing keeps up with training
-_KEPT = 3000  # scenes to repeat
+_NEW, _REPEATED = 2, 6  # new and repeated scenes per batch, so that drawing keeps up with training
+_MOST_PAST = 3000  # scenes to repeat
 
 
 def train_finder(drawn: Iterator[Scene], steps: int, seed: int, out: Path) -> tuple[FinderNet, list[Scene]]:
     """Train a network from scratch, or resume an interrupted training; return it and the last scenes used."""
     torch.manual_seed(seed)
     net = FinderNet()
-    past: deque[Scene] = deque(maxlen=_KEPT)
+    past: deque[Scene] = deque(maxlen=_MOST_PAST)
     schedule = Schedule(steps, rate=3e-3, warm=0.1, decay=1e-2, longest=5.0)
     train(net, _finder_jobs(drawn, past, steps, seed), _finder_batch, _finder_loss, schedule, out)
     return net, list(past)
@@ -128,31 +128,33 @@ def _finder_jobs(drawn: Iterator[Scene], past: deque[Scene], steps: int, seed: i
     for _ in range(steps):
         new = [next(drawn) for _ in range(_NEW)]
         past.extend(new)
-        yield new + [past[int(k)] for k in rng.integers(0, len(past), _AGAIN)], rng.spawn(1)[0]
+        yield new + [past[int(k)] for k in rng.integers(0, len(past), _REPEATED)], rng.spawn(1)[0]
 
 
 def _finder_batch(job: _Job) -> Batch:
     """Return a batch with a random view of each scene, all in landscape or all in portrait format."""
     scenes, rng = job
-    stands = bool(rng.random() < 0.5)
-    seen = [view_of_scene(scene, rng, stands=stands) for scene in scenes]
-    told = [finder_targets(scene) for scene in seen]
+    portrait = bool(rng.random() < 0.5)
+    seen = [view_of_scene(scene, rng, portrait=portrait) for scene in scenes]
+    targets = [finder_targets(scene) for scene in seen]
     pictures = np.stack([scene.picture for scene in seen]).transpose(0, 3, 1, 2)
-    truths = ([t.logits, t.logit_weights, t.regressions, t.regression_weights] for t in told)
-    return numbers(pictures / np.float32(128) - 1), *(numbers(np.stack(truth)) for truth in zip(*truths, strict=True))
+    truths = ([t.logits, t.logit_weights, t.regressions, t.regression_weights] for t in targets)
+    return to_tensor(pictures / np.float32(128) - 1), *(
+        to_tensor(np.stack(truth)) for truth in zip(*truths, strict=True)
+    )
 
 
-def _finder_loss(answer: Tensor, batch: Batch) -> Tensor:
+def _finder_loss(output: Tensor, batch: Batch) -> Tensor:
     """Return the loss of the maps and the frames together."""
     _, logits, logit_weights, regressions, weights = batch
-    answer = answer.float()
-    each = functional.binary_cross_entropy_with_logits(answer[:, :3], logits, reduction="none")
+    output = output.float()
+    each = functional.binary_cross_entropy_with_logits(output[:, :3], logits, reduction="none")
     maps = (each * logit_weights * (1 + 2 * logits)).mean()
-    near = functional.smooth_l1_loss(answer[:, 3:8], regressions[:, :5], reduction="none", beta=0.05)
-    turned = functional.smooth_l1_loss(answer[:, 8:], regressions[:, 5:], reduction="none", beta=0.3)
+    similar_colour = functional.smooth_l1_loss(output[:, 3:8], regressions[:, :5], reduction="none", beta=0.05)
+    turned = functional.smooth_l1_loss(output[:, 8:], regressions[:, 5:], reduction="none", beta=0.3)
     # An error of a pixel in the centre is worse for a small tile.
     size = torch.exp((regressions[:, 2] + regressions[:, 4]) / 2)[:, None]
-    parts = [1.5 * near[:, :2] / size, 1.5 * near[:, 2:], 1.5 * turned[:, :2], 0.75 * turned[:, 2:]]
+    parts = [1.5 * similar_colour[:, :2] / size, 1.5 * similar_colour[:, 2:], 1.5 * turned[:, :2], 0.75 * turned[:, 2:]]
     off = torch.cat(parts, dim=1)
     frames = (off.sum(dim=1) * weights).sum() / weights.sum().clamp(min=1)
     return 20 * maps + frames
@@ -185,18 +187,18 @@ def _main() -> None:
     parser.add_argument("--seed", type=int, default=4)
     drawing = cores() if DEVICE == "cuda" else max(1, cores() // 2)  # it takes a quarter of the time of learning
     parser.add_argument("--processes", type=int, default=drawing, help="that draw (default: %(default)s)")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(cores())
     began = time.monotonic()
-    scenes = stream_scenes(_SEEDS * asked.seed, asked.processes)
-    finder, kept = train_finder(scenes, asked.steps, asked.seed, asked.out)
+    scenes = stream_scenes(_SEEDS * options.seed, options.processes)
+    finder, past = train_finder(scenes, options.steps, options.seed, options.out)
     scenes.close()
-    export_onnx(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("answer",), (2, 3), asked.out)
-    beside = asked.out.with_name("closeup.onnx")
-    closeup = train_closeup(kept, asked.closeup_steps, asked.seed, beside)
+    export_onnx(finder, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("answer",), (2, 3), options.out)
+    beside = options.out.with_name("closeup.onnx")
+    closeup = train_closeup(past, options.closeup_steps, options.seed, beside)
     export_onnx(closeup, torch.zeros(1, 3, CLOSEUP_SIDE, CLOSEUP_SIDE), ("answer",), (0,), beside)
-    forget(asked.out, beside)
-    print(f"written after {time.monotonic() - began:.0f} s: {asked.out} and closeup.onnx beside it")
+    clean_up(options.out, beside)
+    print(f"written after {time.monotonic() - began:.0f} s: {options.out} and closeup.onnx beside it")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BATCH = 128  # pictures per batch of `shuffled`
 _INVERTED = 0.3  # share of batches that are inverted
 _REPORTED_EVERY = 100  # steps between two lines of output
-_KEPT_EVERY_S = 300.0  # seconds between checkpoints: the most that an interruption costs
+_CHECKPOINT_EVERY_S = 300.0  # seconds between checkpoints: the most that an interruption costs
 
 Batch = tuple[Tensor, ...]
 """Pictures, shape (n, 3, h, w), about -1..1, followed by their truth."""
@@ -54,49 +54,50 @@ def train(
 ) -> None:
     """Train a network, one step per job; `loss` takes its output, in half precision, and the batch made from the job.
 
-    Checkpoints are written beside `out`, and kept until `forget` is called; an interrupted training resumes from there.
+    Checkpoints are written beside `out`, and kept until `clean_up` is called; an interrupted
+    training resumes from there.
     """
     net.to(DEVICE, memory_format=torch.channels_last).train()
     optimiser = torch.optim.AdamW(net.parameters(), lr=schedule.rate, weight_decay=schedule.decay)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, schedule.rate, schedule.steps, pct_start=schedule.warm)
-    kept = _Kept(_kept_beside(out), schedule, (net, optimiser, rates))
-    done = kept.read()
+    checkpoint = _Checkpoint(_checkpoint_path(out), schedule, (net, optimiser, rates))
+    done = checkpoint.read()
     began, total = time.monotonic(), torch.zeros((), device=DEVICE)
     written = began
     for step, made in enumerate(made_ahead(make, islice(jobs, done, None)), done + 1):
         batch = tuple(part.to(DEVICE) for part in made)
         with torch.autocast(DEVICE, dtype=torch.bfloat16):
-            answer = net(batch[0].contiguous(memory_format=torch.channels_last))
-        off = loss(answer, batch)
+            output = net(batch[0].contiguous(memory_format=torch.channels_last))
+        loss_value = loss(output, batch)
         optimiser.zero_grad()
-        off.backward()
+        loss_value.backward()
         nn.utils.clip_grad_norm_(net.parameters(), schedule.longest)
         optimiser.step()
         rates.step()
-        total += off.detach()
+        total += loss_value.detach()
         if step % _REPORTED_EVERY == 0 or step == schedule.steps:
             mean = total.item() / min(step - done, (step - 1) % _REPORTED_EVERY + 1)
             print(f"step {step}: loss {mean:.4f}, {time.monotonic() - began:.0f} s", flush=True)
             total.zero_()
-        if step == schedule.steps or time.monotonic() - written > _KEPT_EVERY_S:
-            kept.write(step)
+        if step == schedule.steps or time.monotonic() - written > _CHECKPOINT_EVERY_S:
+            checkpoint.write(step)
             written = time.monotonic()
     net.eval()
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Checkpoint:
     """The checkpoint file of a training, beside its network."""
 
     path: Path
     schedule: Schedule
-    learning: tuple[Any, ...]
+    parts: tuple[Any, ...]
     """The network, optimiser and scheduler; torch has no common type for objects with a state."""
 
     def write(self, step: int) -> None:
         """Write the state after a step, atomically."""
         beside = self.path.with_suffix(".new")
-        states = [part.state_dict() for part in self.learning]
+        states = [part.state_dict() for part in self.parts]
         torch.save({"step": step, "states": states, "schedule": asdict(self.schedule)}, beside)
         beside.replace(self.path)
 
@@ -104,23 +105,23 @@ class _Kept:
         """Restore the state of the checkpoint; return its step, 0 if there is none."""
         if not self.path.exists():
             return 0
-        kept = torch.load(self.path, map_location=DEVICE, weights_only=True)
-        if kept["schedule"] != asdict(self.schedule):
-            raise SystemExit(f"{self.path} is of a training with other options: delete it, or ask for the same")
-        for part, state in zip(self.learning, kept["states"], strict=True):
+        saved = torch.load(self.path, map_location=DEVICE, weights_only=True)
+        if saved["schedule"] != asdict(self.schedule):
+            raise SystemExit(f"{self.path} is of a training with other options: delete it, or use the same options")
+        for part, state in zip(self.parts, saved["states"], strict=True):
             part.load_state_dict(state)
-        print(f"going on after step {kept['step']}", flush=True)
-        return int(kept["step"])
+        print(f"resuming after step {saved['step']}", flush=True)
+        return int(saved["step"])
 
 
-def _kept_beside(out: Path) -> Path:
+def _checkpoint_path(out: Path) -> Path:
     return out.with_suffix(".part")
 
 
-def forget(*outs: Path) -> None:
+def clean_up(*outs: Path) -> None:
     """Delete the checkpoints of networks that are written."""
     for out in outs:
-        _kept_beside(out).unlink(missing_ok=True)
+        _checkpoint_path(out).unlink(missing_ok=True)
 
 
 def made_ahead(make: Callable[[Job], Batch], jobs: Iterable[Job]) -> Generator[Batch]:
@@ -140,7 +141,7 @@ def shuffled(count: int, epochs: int, seed: int) -> Iterator[tuple[NDArray[np.in
             yield order[at : at + BATCH], chance.spawn(1)[0]
 
 
-def numbers(array: NDArray[np.generic]) -> Tensor:
+def to_tensor(array: NDArray[np.generic]) -> Tensor:
     """Return an array as a float tensor."""
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
 
@@ -151,18 +152,18 @@ def recolour(pixels: NDArray[np.uint8], chance: np.random.Generator) -> NDArray[
     return np.ascontiguousarray(255 - pixels if chance.random() < _INVERTED else pixels)
 
 
-def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1, spread: int = 1) -> nn.Sequential:
-    """Return a convolution, dilated by `spread`, with normalisation and ReLU."""
-    convolution = nn.Conv2d(before, after, size, step, spread * (size // 2), dilation=spread, bias=False)
+def conv(before: int, after: int, size: int = 3, step: int | tuple[int, int] = 1, dilation: int = 1) -> nn.Sequential:
+    """Return a convolution, dilated by `dilation`, with normalisation and ReLU."""
+    convolution = nn.Conv2d(before, after, size, step, dilation * (size // 2), dilation=dilation, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(after), nn.ReLU(inplace=True))
 
 
 class Residual(nn.Module):  # type: ignore[misc]  # torch is not installed where types are checked
     """A residual block of two convolutions."""
 
-    def __init__(self, width: int, spread: int = 1) -> None:
+    def __init__(self, width: int, dilation: int = 1) -> None:
         super().__init__()
-        self.first = conv(width, width, spread=spread)
+        self.first = conv(width, width, dilation=dilation)
         self.second = nn.Sequential(nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -200,9 +201,9 @@ def _halve(model: onnx.ModelProto) -> None:
     """Store large weights in half precision, each followed by a cast to single precision."""
     graph = model.graph
     for weights in list(graph.initializer):
-        held = numpy_helper.to_array(weights)
-        if held.dtype == np.float32 and held.size > _FEW:
+        values = numpy_helper.to_array(weights)
+        if values.dtype == np.float32 and values.size > _FEW:
             graph.initializer.remove(weights)
-            graph.initializer.append(numpy_helper.from_array(held.astype(np.float16), weights.name + "_half"))
+            graph.initializer.append(numpy_helper.from_array(values.astype(np.float16), weights.name + "_half"))
             cast = helper.make_node("Cast", [weights.name + "_half"], [weights.name], to=TensorProto.FLOAT)
             graph.node.insert(0, cast)

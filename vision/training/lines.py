@@ -134,7 +134,7 @@ def _numbered(style: NumberStyle, chance: Chance) -> _Back:
     gone = _wear_signs(drawn, middles, chance) if chance.random() < _WORN else [0.0] * len(text)
     drawn, middles = shape_signs(drawn, middles, style)
     if chance.random() < _SHAKEN:
-        drawn = _shaken(drawn, chance)
+        drawn = _wavy(drawn, chance)
     scale = min(style.height * HEIGHT / drawn.shape[0], style.width * WIDTH / drawn.shape[1])
     glyphs = scale_signs(drawn, scale)
     high, wide = glyphs.shape
@@ -142,9 +142,9 @@ def _numbered(style: NumberStyle, chance: Chance) -> _Back:
     page = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     left, top = paste_signs(page, glyphs, middle)
     _add_print(page, (left, top, wide, high), style, text, chance)
-    there = [number for number, share in enumerate(gone) if share < _GONE]
-    signs = tuple(_class_of(text[number], gone[number]) for number in there)
-    places = np.array([[left + middles[number] * wide, top + high / 2] for number in there]).reshape(-1, 2)
+    visible = [number for number, share in enumerate(gone) if share < _GONE]
+    signs = tuple(_class_of(text[number], gone[number]) for number in visible)
+    places = np.array([[left + middles[number] * wide, top + high / 2] for number in visible]).reshape(-1, 2)
     centre = np.array([left + wide / 2, top + high / 2])
     art = paint_back(replace(style, wear=min(style.wear, 0.3)), page, chance)
     return _Back(art, page, signs, places, centre)
@@ -208,7 +208,7 @@ def _scrape(piece: NDArray[np.uint8], share: float, chance: Chance) -> float:
     return 1 - float((piece > _INKED).sum()) / before
 
 
-def _shaken(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
+def _wavy(drawn: NDArray[np.uint8], chance: Chance) -> NDArray[np.uint8]:
     """Bend strokes as in handwriting."""
     rows, cols = np.indices(drawn.shape).astype(np.float32)
     amount = float(chance.uniform(1, 4))

@@ -21,9 +21,9 @@ from vision.training.learning import (
     Batch,
     Residual,
     Schedule,
+    clean_up,
     conv,
     export_onnx,
-    forget,
     recolour,
     shuffled,
     train,
@@ -64,9 +64,9 @@ class LinesNet(nn.Module):  # type: ignore[misc]  # torch is not installed where
         return self.answer(self.along(self.trunk(x).squeeze(2))).transpose(1, 2)
 
 
-def _loss(answer: torch.Tensor, batch: Batch) -> torch.Tensor:
+def _loss(output: torch.Tensor, batch: Batch) -> torch.Tensor:
     """Return the CTC loss of the true signs, plus a loss for signs seen in other columns than their true places."""
-    scores = answer.float()
+    scores = output.float()
     _, signs, places = batch
     logs = functional.log_softmax(scores, dim=2)
     lengths = (signs != NOTHING_HERE).sum(dim=1)
@@ -74,48 +74,48 @@ def _loss(answer: torch.Tensor, batch: Batch) -> torch.Tensor:
     sequence = functional.ctc_loss(
         logs.transpose(0, 1), signs, columns, lengths, blank=NOTHING_HERE, reduction="none", zero_infinity=True
     ).mean()
-    wanted, counted = _wanted(signs, places)
-    columnwise = functional.cross_entropy(scores.transpose(1, 2), wanted, reduction="none")
+    targets, counted = _column_targets(signs, places)
+    columnwise = functional.cross_entropy(scores.transpose(1, 2), targets, reduction="none")
     return sequence + _PLACED * (columnwise * counted).sum() / counted.sum() * COLUMNS / 6
 
 
-def _wanted(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _column_targets(signs: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return each column's class, and whether it counts: the columns next to a sign's own do not."""
-    wanted = torch.full((len(signs), COLUMNS), NOTHING_HERE, device=signs.device)
+    targets = torch.full((len(signs), COLUMNS), NOTHING_HERE, device=signs.device)
     counted = torch.ones(len(signs), COLUMNS, device=signs.device)
-    there = ~torch.isnan(places)
+    known = ~torch.isnan(places)
     columns = (torch.nan_to_num(places) / SIZE[0] * COLUMNS).long().clamp(0, COLUMNS - 1)
     rows = torch.arange(len(signs), device=signs.device)
     for side in (-1, 1):
         for at in range(MOST_SIGNS):
-            chosen = there[:, at]
+            chosen = known[:, at]
             counted[rows[chosen], (columns[chosen, at] + side).clamp(0, COLUMNS - 1)] = 0
     for at in range(MOST_SIGNS):
-        chosen = there[:, at]
-        wanted[rows[chosen], columns[chosen, at]] = signs[chosen, at]
+        chosen = known[:, at]
+        targets[rows[chosen], columns[chosen, at]] = signs[chosen, at]
         counted[rows[chosen], columns[chosen, at]] = 1
-    return wanted, counted
+    return targets, counted
 
 
 def _batch(drawn: Drawn, chosen: NDArray[np.int64], chance: np.random.Generator) -> Batch:
-    lines, places = _jolted(drawn["pixels"][chosen], drawn["places"][chosen], chance)
+    lines, places = _augmented(drawn["pixels"][chosen], drawn["places"][chosen], chance)
     pixels = prepare_lines(recolour(lines, chance))
     return torch.from_numpy(pixels), torch.from_numpy(drawn["signs"][chosen]), torch.from_numpy(places)
 
 
-def _jolted(
+def _augmented(
     pixels: NDArray[np.uint8], places: NDArray[np.float32], chance: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Shift, rotate and stretch each line slightly at random, and the places of its signs with it."""
-    jolted, moved = np.empty_like(pixels), places.copy()
+    augmented, moved = np.empty_like(pixels), places.copy()
     size = np.array(SIZE, dtype=np.float64)
     for number, line in enumerate(pixels):
         angle, stretch, shift = chance.normal(0, 0.03), chance.normal(1, 0.04, 2), chance.normal(0, [1.5, 1.0])
         turn = rotation_by(angle) * stretch
-        way = np.column_stack([turn, size / 2 + shift - turn @ (size / 2)])
-        jolted[number] = cv2.warpAffine(line, way, SIZE, borderMode=cv2.BORDER_REPLICATE)
+        matrix = np.column_stack([turn, size / 2 + shift - turn @ (size / 2)])
+        augmented[number] = cv2.warpAffine(line, matrix, SIZE, borderMode=cv2.BORDER_REPLICATE)
         moved[number] = (places[number] - size[0] / 2) * turn[0, 0] + size[0] / 2 + shift[0]
-    return jolted, np.clip(moved, 0, size[0] - 1).astype(np.float32)
+    return augmented, np.clip(moved, 0, size[0] - 1).astype(np.float32)
 
 
 def _main() -> None:
@@ -124,17 +124,17 @@ def _main() -> None:
     parser.add_argument("--lines", type=int, default=160_000)
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--processes", type=int, default=cores(), help="that draw (default: %(default)s)")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     began = time.perf_counter()
-    drawn = draw_chunks(draw_line_chunk, -(-asked.lines // CHUNK), asked.processes)
+    drawn = draw_chunks(draw_line_chunk, -(-options.lines // CHUNK), options.processes)
     print(f"{len(drawn['signs'])} lines drawn in {time.perf_counter() - began:.0f} s", flush=True)
     torch.manual_seed(SEED)
-    net, steps = LinesNet(), asked.epochs * (len(drawn["signs"]) // BATCH)
+    net, steps = LinesNet(), options.epochs * (len(drawn["signs"]) // BATCH)
     schedule = Schedule(steps, rate=3e-3, warm=0.15, decay=1e-3, longest=5.0)
-    jobs = shuffled(len(drawn["signs"]), asked.epochs, SEED)
-    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, asked.out)
-    export_onnx(net, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), asked.out)
-    forget(asked.out)
+    jobs = shuffled(len(drawn["signs"]), options.epochs, SEED)
+    train(net, jobs, lambda job: _batch(drawn, *job), _loss, schedule, options.out)
+    export_onnx(net, torch.zeros(1, 3, SIZE[1], SIZE[0]), ("scores",), (0,), options.out)
+    clean_up(options.out)
     print(f"written after {time.perf_counter() - began:.0f} s", flush=True)
 
 

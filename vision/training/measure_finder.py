@@ -48,17 +48,17 @@ class FinderTally:
         for tile in truth["tiles"]:
             quad = np.array(tile["quad"])
             width = float(np.hypot(*(quad[1] - quad[0])))
-            near = [k for k, one in enumerate(found.tiles) if _middle_off(one, quad) < _NEAR * width]
-            claimed.update(near)
+            similar_colour = [k for k, one in enumerate(found.tiles) if _middle_off(one, quad) < _NEAR * width]
+            claimed.update(similar_colour)
             if tile["occluded"] > _HIDDEN:
                 continue
             self.tiles += 1
-            self.false += max(0, len(near) - 1)
-            if not near:
+            self.false += max(0, len(similar_colour) - 1)
+            if not similar_colour:
                 wrong.append(f"missed {tile['serial']} at {quad.mean(axis=0).round()}")
                 continue
             self.found += 1
-            best = found.tiles[near[0]]
+            best = found.tiles[similar_colour[0]]
             self.kinds_wrong += best.face_up != (tile["state"] == "face-up")
             self.corners.append(corner_error(best.quad, quad) / width)
         false = [one for k, one in enumerate(found.tiles) if k not in claimed]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Job = TypeVar("Job")
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 Drawn = dict[str, NDArray[Any]]
 """Drawn pictures and their truths: arrays with one entry per picture."""
 
@@ -32,7 +32,7 @@ def _one_thread() -> None:
     cv2.setNumThreads(1)
 
 
-def in_order(pool: Pool, work: Callable[[Job], Done], jobs: Iterable[Job], ahead: int) -> Generator[Done]:
+def in_order(pool: Pool, work: Callable[[Job], Result], jobs: Iterable[Job], ahead: int) -> Generator[Result]:
     """Yield the results of jobs in order. `jobs` may be endless, as at most `ahead` are started early."""
     waiting = iter(jobs)
     begun = deque(pool.apply_async(work, (job,)) for job in islice(waiting, ahead))

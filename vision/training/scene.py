@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Picture, Points
-from vision.training.scene_art import Grain, any_colour, grain_bank, lay_texture, near
+from vision.training.scene_art import Grain, any_colour, grain_bank, lay_texture, similar_colour
 from vision.training.scene_layout import SceneSlab, SceneTable, SceneTile, outline, random_table
 from vision.training.scene_light import light_up, photograph, shadows
 from vision.training.scene_paint import (
@@ -88,7 +88,7 @@ def _ground(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance, ta
     if floors:
         mask = np.zeros(ground.shape[:2], np.uint8)
         for slab in floors:
-            foot = pinhole.see(at_height(slab.corners, 0.0))
+            foot = pinhole.project(at_height(slab.corners, 0.0))
             cv2.fillConvexPoly(mask, np.round(foot / _FINE).astype(np.int32), 1)
         ground = np.where(mask[:, :, None] > 0, _lay(rng, pinhole, look), ground)
     ground = np.clip(ground * _shadows(rng, pinhole, look, table)[:, :, None], 0, 255).astype(np.uint8)
@@ -97,7 +97,7 @@ def _ground(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance, ta
 
 def _lay(rng: np.random.Generator, pinhole: Pinhole, look: TileAppearance) -> NDArray[np.float32]:
     grains = _grains()
-    colour = near(rng, look.style.ground, 15) if rng.random() < 0.2 else any_colour(rng)
+    colour = similar_colour(rng, look.style.ground, 15) if rng.random() < 0.2 else any_colour(rng)
     zoom = float(np.exp(rng.uniform(np.log(0.4), np.log(2.0))))
     turn = rng.uniform(0, 2 * np.pi)
     c, s = zoom * np.cos(turn), zoom * np.sin(turn)
@@ -112,13 +112,14 @@ def _shadows(
 ) -> NDArray[np.float32]:
     cast = -look.light * look.size[2] * rng.uniform(0.1, 1.5)
     boxes = []
-    for lie in (lie for lie in table.lies if lie.shows != "empty"):
-        foot = outline(lie.x, lie.y, look.size[0], look.size[1], lie.angle)
-        boxes.append((pinhole.see(at_height(foot, 0)), pinhole.see(at_height(foot + cast, 0))))
+    for tile in (tile for tile in table.tiles if tile.shows != "empty"):
+        foot = outline(tile.x, tile.y, look.size[0], look.size[1], tile.angle)
+        boxes.append((pinhole.project(at_height(foot, 0)), pinhole.project(at_height(foot + cast, 0))))
     for slab in table.slabs:
         if slab.role not in {"floor", "print"}:
             fall = cast * min(1.0, slab.top / look.size[2])
-            boxes.append((pinhole.see(at_height(slab.corners, 0)), pinhole.see(at_height(slab.corners + fall, 0))))
+            ends = at_height(slab.corners, 0), at_height(slab.corners + fall, 0)
+            boxes.append((pinhole.project(ends[0]), pinhole.project(ends[1])))
     return shadows(rng, SIZE, [(foot / _FINE, fall / _FINE) for foot, fall in boxes])
 
 
@@ -126,10 +127,10 @@ def _paint(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, table: SceneTable
 ) -> tuple[list[Points], list[bool]]:
     """Paint everything from far to near, with cards and prints flat below everything else."""
-    eye = pinhole.place()
+    eye = pinhole.position()
     trims = {"rim": random_trim(rng, look), "rail": random_trim(rng, look), "card": look.face, "print": any_colour(rng)}
     lying: list[SceneSlab | SceneTile] = [slab for slab in table.slabs if slab.role != "floor"]
-    lying += [lie for lie in table.lies if lie.shows != "empty"]
+    lying += [tile for tile in table.tiles if tile.shows != "empty"]
     things = _in_view(pinhole, canvas, lying, look)
     things.sort(key=lambda thing: (_is_tall(thing), -np.hypot(thing.x - eye[0], thing.y - eye[1])))
     quads: list[Points] = []
@@ -153,7 +154,7 @@ def _in_view(
     """Return the things that may be visible: those whose middles lie in the picture or not far outside."""
     if not things:
         return []
-    middles = pinhole.see(np.array([(thing.x, thing.y, 0.0) for thing in things]))
+    middles = pinhole.project(np.array([(thing.x, thing.y, 0.0) for thing in things]))
     reach = np.array([max(look.size[1], thing.width if isinstance(thing, SceneSlab) else 0) for thing in things])
     margin = (1.5 * pinhole.focal / pinhole.distance * reach)[:, None]
     seen = np.all((middles > -margin) & (middles < canvas.size + margin), axis=1).tolist()
@@ -161,9 +162,9 @@ def _in_view(
 
 
 def _decoys(pinhole: Pinhole, look: TileAppearance, table: SceneTable) -> list[Points]:
-    empty = [outline(lie.x, lie.y, *look.size[:2], lie.angle) for lie in table.lies if lie.shows == "empty"]
+    empty = [outline(tile.x, tile.y, *look.size[:2], tile.angle) for tile in table.tiles if tile.shows == "empty"]
     flat = [slab.corners for slab in table.slabs if slab.role in {"card", "print"}]
-    return [pinhole.see(at_height(corners, 0.0)) for corners in empty + flat]
+    return [pinhole.project(at_height(corners, 0.0)) for corners in empty + flat]
 
 
 def _truth(canvas: Canvas, picture: Picture, quads: list[Points], faces: list[bool], decoys: list[Points]) -> Scene:

@@ -44,7 +44,7 @@ def skin(rng: np.random.Generator) -> Colour:
     return _from_hsv(float(rng.uniform(0.0, 0.1)), float(rng.uniform(0.2, 0.7)), float(rng.uniform(0.18, 1.0)))
 
 
-def near(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
+def similar_colour(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
     """Return a colour near another one."""
     return np.asarray(np.clip(colour + rng.normal(0, spread, 3), 0, 255))
 
@@ -135,7 +135,7 @@ class BackStyle:
 
     def draw(self, rng: np.random.Generator, size: tuple[int, int]) -> Picture:
         """Draw one back; `size` is its width and height in pixels."""
-        art = _flat(near(rng, self.ground, 3), size)
+        art = _flat(similar_colour(rng, self.ground, 3), size)
         number = f"{int(rng.integers(1, 137)):03d}"
         if self.kind == "label":
             self._label(rng, art, number)
@@ -179,7 +179,7 @@ class BackStyle:
 
 def draw_face(rng: np.random.Generator, ground: Colour, size: tuple[int, int]) -> Picture:
     """Draw an imaginary face: dots, sticks, strokes as of characters, a frame, or almost nothing."""
-    art = _flat(near(rng, ground, 3), size)
+    art = _flat(similar_colour(rng, ground, 3), size)
     kind = rng.choice(["dots", "sticks", "strokes", "frame", "blank"], p=[0.3, 0.25, 0.37, 0.05, 0.03])
     if kind == "dots":
         _grid(rng, art, 0.11)

@@ -54,7 +54,7 @@ Thing = TypeVar("Thing", SceneTile, SceneSlab)
 class SceneTable:
     """Everything on the table; the camera looks at the origin."""
 
-    lies: tuple[SceneTile, ...]
+    tiles: tuple[SceneTile, ...]
     slabs: tuple[SceneSlab, ...]
 
 
@@ -62,21 +62,21 @@ def random_table(rng: np.random.Generator, tile: tuple[float, float, float]) -> 
     """Return a random table with tiles of size `tile`: width, height, thickness."""
     kind = rng.choice(["tray", "carrier", "heap", "single", "nothing"], p=[0.38, 0.2, 0.34, 0.05, 0.03])
     if kind == "tray":
-        lies, slabs = _tray(rng, tile, _habits(rng, tile))
+        places, slabs = _tray(rng, tile, _habits(rng, tile))
     elif kind == "carrier":
-        lies, slabs = _carrier(rng, tile)
+        places, slabs = _carrier(rng, tile)
     else:
         count = {"heap": int(rng.integers(8, 50)), "single": 1, "nothing": 0}[str(kind)]
-        lies, slabs = _heap(rng, tile, count), []
+        places, slabs = _heap(rng, tile, count), []
     look = np.zeros(2)
-    tiles = [lie for lie in lies if lie.shows != "empty"]
-    if tiles:
-        at = tiles[int(rng.integers(len(tiles)))]
+    visible = [place for place in places if place.shows != "empty"]
+    if visible:
+        at = visible[int(rng.integers(len(visible)))]
         look = np.array([at.x, at.y]) + rng.normal(0, tile[1], 2)
     cards = [_card(rng, tile) for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.6, 0.2, 0.1, 0.1])))]
-    prints = _cloth(rng, tile) if rng.random() < (0.1 if tiles else 0.5) else []
+    prints = _cloth(rng, tile) if rng.random() < (0.1 if visible else 0.5) else []
     slabs = [_turned(slab, 0.0, -look) for slab in slabs]
-    return SceneTable(tuple(_turned(lie, 0.0, -look) for lie in lies), (*slabs, *cards, *prints))
+    return SceneTable(tuple(_turned(place, 0.0, -look) for place in places), (*slabs, *cards, *prints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +112,19 @@ def _tray(
     width, height, _ = tile
     pitch, row_pitch = width + habits.gap, height + habits.row_gap
     long, deep = ROWS[0] * pitch + habits.gap, len(ROWS) * row_pitch + habits.row_gap
-    lies = []
+    places = []
     for row, count in enumerate(ROWS):
         left = -long / 2 + habits.gap + habits.align * (ROWS[0] - count) * pitch
         y = -deep / 2 + habits.row_gap + row_pitch * row + height / 2
-        lies += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
+        places += _row(rng, habits, [(left + pitch * col + width / 2, y) for col in range(count)])
         beyond = [*range(count, ROWS[0]), *range(count - ROWS[0], 0)]  # empty places at the row's ends
-        lies += [SceneTile(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
+        places += [SceneTile(left + pitch * col + width / 2, y, 0.0, "empty") for col in beyond if ROWS[0] > count]
     floor = SceneSlab(0, 0, long + 2, deep + 2, 0, 0, 0.1, "floor")
-    return lies, [floor, *_walls(habits, long, deep, row_pitch)]
+    return places, [floor, *_walls(habits, long, deep, row_pitch)]
 
 
 def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, float]]) -> list[SceneTile]:
-    lies = []
+    places = []
     for x, y in spots:
         if rng.random() < habits.faults:
             fault = rng.choice(["empty", "face", "foreign", "askew"], p=[0.35, 0.35, 0.25, 0.05])
@@ -132,8 +132,8 @@ def _row(rng: np.random.Generator, habits: _Habits, spots: list[tuple[float, flo
             fault = "back"
         angle = rng.normal(0, habits.askew) + (rng.normal(0, 0.5) if fault == "askew" else 0)
         dx, dy = rng.normal(0, max(0.05, habits.gap / 6)), rng.normal(0, habits.row_gap / 8)
-        lies.append(SceneTile(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))
-    return lies
+        places.append(SceneTile(x + float(dx), y + float(dy), float(angle), "back" if fault == "askew" else str(fault)))
+    return places
 
 
 def _walls(habits: _Habits, long: float, deep: float, row_pitch: float) -> list[SceneSlab]:
@@ -169,7 +169,7 @@ def _pieces(wall: SceneSlab, length: float = 30.0) -> list[SceneSlab]:
 def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tuple[list[SceneTile], list[SceneSlab]]:
     habits = _habits(rng, tile)
     reach = 0.5 * ROWS[0] * (tile[0] + habits.gap) + rng.uniform(0.0, 0.3) * tile[1]
-    lies: list[SceneTile] = []
+    places: list[SceneTile] = []
     slabs: list[SceneSlab] = []
     for seat in range(4):
         one, walls = _tray(rng, tile, habits)
@@ -177,9 +177,9 @@ def _carrier(rng: np.random.Generator, tile: tuple[float, float, float]) -> tupl
         out = reach + 0.5 * 3 * (tile[1] + habits.row_gap) * rng.uniform(0.55, 1.05)
         # Each tray is shifted along its own side, so that the four form a pinwheel.
         shift = np.array([0.5 * 3 * tile[1] * rng.uniform(0.9, 1.1), out])
-        lies += [_turned(lie, angle, shift) for lie in one]
+        places += [_turned(place, angle, shift) for place in one]
         slabs += [_turned(slab, angle, shift) for slab in walls]
-    return lies, slabs
+    return places, slabs
 
 
 def _turned(thing: Thing, angle: float, shift: NDArray[np.float64]) -> Thing:
@@ -193,15 +193,15 @@ def _heap(rng: np.random.Generator, tile: tuple[float, float, float], count: int
     reach = tile[1] * np.sqrt(count) * rng.uniform(0.55, 1.1)
     faces = rng.choice([0.0, 0.05, 0.3], p=[0.3, 0.5, 0.2])
     shows = [str(s) for s in rng.choice(["back", "face", "foreign"], count, p=[0.98 - faces, faces, 0.02])]
-    lies: list[SceneTile] = []
+    places: list[SceneTile] = []
     for show in shows:
         for _ in range(12):
             x, y = rng.uniform(-reach, reach, 2)
-            lie = SceneTile(float(x), float(y), float(rng.uniform(0, 2 * np.pi)), show)
-            if all(_apart(lie, other, tile) for other in lies):
-                lies.append(lie)
+            place = SceneTile(float(x), float(y), float(rng.uniform(0, 2 * np.pi)), show)
+            if all(_apart(place, other, tile) for other in places):
+                places.append(place)
                 break
-    return lies
+    return places
 
 
 def _apart(one: SceneTile, other: SceneTile, tile: tuple[float, float, float]) -> bool:
@@ -217,8 +217,8 @@ def _apart(one: SceneTile, other: SceneTile, tile: tuple[float, float, float]) -
     return False
 
 
-def _reach(lie: SceneTile, axis: NDArray[np.float64], half: NDArray[np.float64]) -> float:
-    c, s = np.cos(lie.angle), np.sin(lie.angle)
+def _reach(place: SceneTile, axis: NDArray[np.float64], half: NDArray[np.float64]) -> float:
+    c, s = np.cos(place.angle), np.sin(place.angle)
     return float(half[0] * abs(c * axis[0] + s * axis[1]) + half[1] * abs(-s * axis[0] + c * axis[1]))
 
 
@@ -236,9 +236,9 @@ def _cloth(rng: np.random.Generator, tile: tuple[float, float, float]) -> list[S
     columns, rows = (int(count) for count in rng.integers(1, 14, 2))
     apart = np.array([width, depth]) * rng.uniform(0.9, 2.5, 2)
     grid = (np.indices((columns, rows)).reshape(2, -1).T - (np.array([columns, rows]) - 1) / 2) * apart
-    stray, angle = float(rng.choice([0.0, 0.02, 0.5])), float(rng.uniform(0, 2 * np.pi))
-    spots = grid + rng.normal(0, stray, grid.shape) * apart
-    turns = rng.normal(0, stray, len(grid))
+    scatter, angle = float(rng.choice([0.0, 0.02, 0.5])), float(rng.uniform(0, 2 * np.pi))
+    spots = grid + rng.normal(0, scatter, grid.shape) * apart
+    turns = rng.normal(0, scatter, len(grid))
     lying = [SceneSlab(x, y, width, depth, turn, 0, 0, "print") for (x, y), turn in zip(spots, turns, strict=True)]
     middle = rng.normal(0, 2 * tile[1], 2)
     return [_turned(slab, angle, middle) for slab in lying]

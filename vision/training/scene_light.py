@@ -63,10 +63,10 @@ def photograph(rng: np.random.Generator, lit: Field) -> Picture:
     seen = _vignette(rng, _motion(rng, _defocus(rng, lit)))
     noise = rng.choice([0.5, 2.5, 7.0], p=[0.5, 0.35, 0.15]) * rng.random()
     noisy = seen + rng.standard_normal(seen.shape, dtype=np.float32) * np.float32(noise)
-    told = 255 * np.clip(noisy / 255, 0, 1) ** np.float32(rng.uniform(0.75, 1.35))
+    coded = 255 * np.clip(noisy / 255, 0, 1) ** np.float32(rng.uniform(0.75, 1.35))
     if rng.random() < 0.3:
-        told = told + np.float32(rng.uniform(0.2, 1.0)) * (told - cv2.GaussianBlur(told, (0, 0), 1.0))
-    return _jpeg(rng, np.clip(told, 0, 255).astype(np.uint8))
+        coded = coded + np.float32(rng.uniform(0.2, 1.0)) * (coded - cv2.GaussianBlur(coded, (0, 0), 1.0))
+    return _jpeg(rng, np.clip(coded, 0, 255).astype(np.uint8))
 
 
 def _defocus(rng: np.random.Generator, lit: Field) -> Field:

@@ -20,8 +20,8 @@ from vision.training.scene_art import (
     draw_print,
     ink_on,
     ivory,
-    near,
     plastic,
+    similar_colour,
     skin,
 )
 from vision.training.scene_layout import SceneSlab, SceneTile, outline
@@ -38,19 +38,19 @@ class Pinhole:
     focal: float  # pixels
     middle: Points  # shape (2,), pixels: the image of the origin
 
-    def see(self, spots: Spots) -> Points:
+    def project(self, spots: Spots) -> Points:
         """Project points, shape (n, 3), to pixels, shape (n, 2)."""
         seen = spots @ self.turn.T
         return np.asarray(self.middle + self.focal * seen[:, :2] / (self.distance - seen[:, 2:]))
 
-    def place(self) -> NDArray[np.float64]:
+    def position(self) -> NDArray[np.float64]:
         """Return the position of the camera, shape (3,)."""
         return np.asarray(self.turn.T @ [0.0, 0.0, self.distance])
 
     def plane(self, height: float) -> Homography:
         """Return the homography from millimetres in the plane z = `height` to pixels."""
         square = 100 * (UNIT_SQUARE - 0.5)
-        seen = self.see(np.column_stack([square, np.full(4, height)]))
+        seen = self.project(np.column_stack([square, np.full(4, height)]))
         return homography_between(square, seen)
 
 
@@ -107,10 +107,10 @@ class Canvas:
         if right <= left or low <= top:
             return
         height, width = art.shape[:2]
-        way = homography_between(UNIT_SQUARE * [width, height] - 0.5, quad - [left + 0.5, top + 0.5])
+        homography = homography_between(UNIT_SQUARE * [width, height] - 0.5, quad - [left + 0.5, top + 0.5])
         room = (int(right - left), int(low - top))
-        seen = cv2.warpPerspective(art, way, room, borderMode=cv2.BORDER_REPLICATE)
-        alpha = cv2.warpPerspective(cover, way, room)[:, :, None].astype(np.uint16)
+        seen = cv2.warpPerspective(art, homography, room, borderMode=cv2.BORDER_REPLICATE)
+        alpha = cv2.warpPerspective(cover, homography, room)[:, :, None].astype(np.uint16)
         part = self.picture[top:low, left:right]
         part[:] = (part * (255 - alpha) + seen * alpha + 127) // 255
         cv2.fillConvexPoly(self.gloss, _fixed(quad), gloss, cv2.LINE_8, _SUBPIXEL)
@@ -173,21 +173,21 @@ def at_height(corners: Points, height: float) -> NDArray[np.float64]:
 
 
 def paint_tile(
-    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, lie: SceneTile, number: int
+    rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, tile: SceneTile, number: int
 ) -> Quad:
     """Paint one tile; return the quad of its top in pixels."""
     width, height, thick = look.size
-    corners = outline(lie.x, lie.y, width, height, lie.angle)
-    quad = pinhole.see(at_height(corners, thick))
-    style = look.foreign if lie.shows == "foreign" else look.style
-    upper, lower = (look.face, style.ground) if lie.shows == "face" else (style.ground, look.face)
-    split = thick * (look.layer if lie.shows == "face" else 1 - look.layer)
+    corners = outline(tile.x, tile.y, width, height, tile.angle)
+    quad = pinhole.project(at_height(corners, thick))
+    style = look.foreign if tile.shows == "foreign" else look.style
+    upper, lower = (look.face, style.ground) if tile.shows == "face" else (style.ground, look.face)
+    split = thick * (look.layer if tile.shows == "face" else 1 - look.layer)
     for bottom, top, colour in ((0.0, split, lower), (split, thick, upper)):
         if top > bottom:
             paint_sides(canvas, pinhole, look, corners, bottom, top, colour)
-    art = _top(rng, look, style, lie, quad)
+    art = _top(rng, look, style, tile, quad)
     canvas.paste(art, _cover(art.shape, look.rounding), quad, look.gloss)
-    core = pinhole.see(at_height(outline(lie.x, lie.y, 0.55 * width, 0.55 * height, lie.angle), thick))
+    core = pinhole.project(at_height(outline(tile.x, tile.y, 0.55 * width, 0.55 * height, tile.angle), thick))
     canvas.claim(number, quad, core)
     return quad
 
@@ -196,8 +196,8 @@ def paint_sides(
     canvas: Canvas, pinhole: Pinhole, look: TileAppearance, corners: Points, bottom: float, top: float, colour: Colour
 ) -> None:
     """Paint the sides of a box that the camera sees."""
-    eye = pinhole.place()[:2]
-    low, high = pinhole.see(at_height(corners, bottom)), pinhole.see(at_height(corners, top))
+    eye = pinhole.position()[:2]
+    low, high = pinhole.project(at_height(corners, bottom)), pinhole.project(at_height(corners, top))
     for a in range(4):
         b = (a + 1) % 4
         along = corners[b] - corners[a]
@@ -210,7 +210,7 @@ def paint_slab(
     rng: np.random.Generator, canvas: Canvas, pinhole: Pinhole, look: TileAppearance, slab: SceneSlab, colour: Colour
 ) -> None:
     """Paint a rim, a rail, a card or a print."""
-    top = pinhole.see(at_height(slab.corners, slab.top))
+    top = pinhole.project(at_height(slab.corners, slab.top))
     if slab.role in {"card", "print"}:
         pixels = max(24, min(400, int(np.hypot(*(top[1] - top[0])))))
         size = (pixels, max(16, int(pixels * slab.depth / slab.width)))
@@ -220,13 +220,13 @@ def paint_slab(
     canvas.fill(top, colour, look.gloss // 4)
 
 
-def _top(rng: np.random.Generator, look: TileAppearance, style: BackStyle, lie: SceneTile, quad: Quad) -> Picture:
+def _top(rng: np.random.Generator, look: TileAppearance, style: BackStyle, tile: SceneTile, quad: Quad) -> Picture:
     pixels = int(np.clip(1.2 * np.hypot(*(quad[1] - quad[0])), 20, 260))
     size = (pixels, int(pixels * look.size[1] / look.size[0]))
-    art = draw_face(rng, look.face, size) if lie.shows == "face" else style.draw(rng, size)
+    art = draw_face(rng, look.face, size) if tile.shows == "face" else style.draw(rng, size)
     if rng.random() < 0.5:  # the number may be upside down on the tile
         art = np.ascontiguousarray(art[::-1, ::-1])
-    return _shade(rng, art, look, lie.angle)
+    return _shade(rng, art, look, tile.angle)
 
 
 def _shade(rng: np.random.Generator, art: Picture, look: TileAppearance, angle: float) -> Picture:
@@ -259,7 +259,7 @@ def _cover(shape: tuple[int, ...], rounding: float) -> Picture:
 
 def random_trim(rng: np.random.Generator, look: TileAppearance) -> Colour:
     """Return a colour for a tray: any, or sometimes close to that of the backs."""
-    return near(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
+    return similar_colour(rng, look.style.ground, 12) if rng.random() < 0.2 else ink_on(rng, look.style.ground)
 
 
 def paint_hand(rng: np.random.Generator, canvas: Canvas, quads: list[Points], tile_width: float) -> None:
@@ -315,8 +315,8 @@ def _cast_shadow(rng: np.random.Generator, canvas: Canvas, shape: Picture, broad
     """Darken the surroundings of a hand, so that a shadow on a tile is not learnt as a finger."""
     away = rng.normal(0, 0.35 * broad, 2)
     small = np.ascontiguousarray(shape[::4, ::4])
-    way = np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]])
-    moved = cv2.warpAffine(small, way, (small.shape[1], small.shape[0]))
+    matrix = np.array([[1, 0, away[0] / 4], [0, 1, away[1] / 4]])
+    moved = cv2.warpAffine(small, matrix, (small.shape[1], small.shape[0]))
     soft = cv2.GaussianBlur(moved, (0, 0), max(0.5, broad * rng.uniform(0.02, 0.12) / 4))
     dark = 1 - cv2.resize(soft, canvas.size, interpolation=cv2.INTER_LINEAR) * np.float32(rng.uniform(0, 0.6) / 255)
     np.multiply(canvas.picture, dark[:, :, None], out=canvas.picture, casting="unsafe")

@@ -1,1 +1,1 @@
-"""What runs in a machine of the laboratory, on Debian's Python and nothing else."""
+"""Programs that run in the laboratory's machines, with Debian's Python and nothing else."""

@@ -1,7 +1,8 @@
-"""Runs in a machine of the laboratory, on Debian's Python alone: executes commands that come over a virtio port.
+"""Runs in a machine of the laboratory, with Debian's Python alone: executes commands from a virtio port.
 
-One JSON line in, {"id", "command", "input": base64}; one JSON line out, {"id", "status", "output": base64}. What is
-asked often is not worth a process each time in an emulator: {"id", "journal": folder} gives a table's journal.
+Input is one JSON line, {"id", "command", "input": base64}; output is one JSON line, {"id", "status", "output": base64}.
+For one frequent request, a process each time would be too slow in an emulator: {"id", "journal": folder} returns a
+table's journal.
 """
 
 import base64
@@ -14,10 +15,10 @@ from pathlib import Path
 
 
 def journal(folder: Path) -> dict[str, list[object]]:
-    """Return what a table's journal holds, from the disk, beside the program that writes; nothing before it exists.
+    """Return the content of a table's journal, while the program may be writing it; empty before it exists.
 
-    {"happened": [event, ...], "outbox": [[seq, id, state], ...]}. Where a device served several tables, it is the one
-    last written.
+    {"happened": [event, ...], "outbox": [[seq, id, state], ...]}. If a device served several tables, the journal that
+    was written last.
     """
     files = sorted(folder.rglob("table.sqlite"), key=lambda file: file.stat().st_mtime)
     if not files:
@@ -32,7 +33,7 @@ def journal(folder: Path) -> dict[str, list[object]]:
 
 
 def answer(line: bytes) -> bytes:
-    """Do one thing that was asked for; return its exit status, and what it wrote."""
+    """Execute one request; return the exit status and the output."""
     asked = json.loads(line)
     if "journal" in asked:
         try:
@@ -56,13 +57,13 @@ def _told(id_: int, status: int, output: bytes) -> bytes:
 
 
 def serve(port: str) -> None:
-    """Answer until the port is gone."""
+    """Answer requests until the port is closed."""
     end = os.open(port, os.O_RDWR)
     with os.fdopen(os.dup(end), "rb", buffering=0) as lines:
         pending = b""
         while True:
             piece = lines.read(65536)
-            if not piece:  # nobody is at the other end; asked again as soon as somebody is
+            if not piece:  # no client is connected; try again
                 os.sched_yield()
                 continue
             pending += piece

@@ -1,6 +1,7 @@
-"""Runs in a machine of the laboratory: the button box at the other end of a USB cable, and the fingers at it.
+"""Runs in a machine of the laboratory: the button box at the other end of a USB cable, with players' fingers.
 
-What is flashed on a Pico runs here. Fingers come through a pipe, a line each: the seat's number and 1 for closed.
+It runs the program that is flashed on a Pico. Presses come through a pipe, a line each: the seat's number, and 1 for
+closed.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ NS_PER_US = 1000
 
 
 class GadgetLine:
-    """The box's end of the cable. While the cable is out nothing comes, and what is sent is lost."""
+    """The box's end of the cable. While the cable is unplugged, nothing arrives, and what is sent is lost."""
 
     def __init__(self, device: Path) -> None:
         self._device = device
@@ -31,11 +32,11 @@ class GadgetLine:
         return line
 
     def fileno(self) -> int:
-        """Return what to wait for."""
+        """Return the file descriptor to wait for."""
         return self._line
 
     def receive(self) -> bytes:
-        """Return what has come; the line is opened again where the cable was pulled."""
+        """Return the bytes received; reopen the port if the cable was unplugged."""
         try:
             if came := os.read(self._line, 4096):
                 return came
@@ -48,13 +49,13 @@ class GadgetLine:
         return b""
 
     def send(self, frames: bytes) -> None:
-        """Send; what there is no room for is lost, as over USB."""
+        """Send bytes; those for which there is no room are lost, as over USB."""
         with contextlib.suppress(OSError):
             os.write(self._line, frames)
 
 
 def serve(device: Path, pipe: Path) -> None:
-    """Be the box until somebody ends the process."""
+    """Run the box until the process is killed."""
     started = time.monotonic_ns()
     box = SimulatedPico(lambda: (time.monotonic_ns() - started) // NS_PER_US % PERIOD, os.getpid())
     pipe.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Runs in a machine of the laboratory: shows one JPEG picture after another at a v4l2loopback device.
+"""Runs in a machine of the laboratory: shows a JPEG picture at a v4l2loopback device.
 
-The picture is read again whenever its file was replaced. As long as the file is absent the camera shows the last one.
+The picture is loaded again whenever its file is replaced. If the file is missing, the last picture stays.
 """
 
 import fcntl
@@ -16,13 +16,13 @@ PAUSE_S = 0.2
 
 
 def show(device: str, file: Path, width: int, height: int) -> None:
-    """Write pictures until somebody ends the process."""
+    """Write pictures until the process is killed."""
     with open(device, "r+b", buffering=0) as video:  # noqa: PTH123 - a device, unbuffered
         form = struct.pack("<II IIIIIIII", OUTPUT, 0, width, height, MJPG, NO_FIELD, 0, LARGEST, 8, 0).ljust(208, b"\0")
         fcntl.ioctl(video, VIDIOC_S_FMT, form)
         while True:
             video.write(file.read_bytes())
-            time.sleep(PAUSE_S)  # the rate of this camera: five pictures a second
+            time.sleep(PAUSE_S)  # the camera's rate: five pictures a second
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A camera on a thread of its own: never waited for, lost and found again. The tests wait for events, not for time."""
+"""A camera on its own thread, lost and reopened. The tests wait for events rather than for time."""
 
 import threading
 from pathlib import Path
@@ -28,7 +28,7 @@ PICTURE = np.full((4, 6, 3), 90, dtype=np.uint8)
 
 
 class Scripted(Camera):
-    """A camera that gives what a queue gives: pictures, or errors that it raises."""
+    """A camera that returns pictures from a queue, or raises errors from it."""
 
     def __init__(self, script: "Queue[Any]") -> None:
         super().__init__()
@@ -60,7 +60,7 @@ def finish(feed: CameraFeed, script: "Queue[Any]") -> None:
     feed.close()
 
 
-def test_a_camera_that_is_pulled_is_told_once_and_comes_back_by_itself() -> None:
+def test_an_unplugged_camera_is_reported_once_and_reopened() -> None:
     out = CameraUnpluggedError("out")
     feed, script, told = feed_of(PICTURE, out, CameraMissingError("gone"), CameraMissingError("gone"), PICTURE)
     with feed:
@@ -73,7 +73,7 @@ def test_a_camera_that_is_pulled_is_told_once_and_comes_back_by_itself() -> None
 
 
 @pytest.mark.parametrize("rubbish", [None, "text", PICTURE[:, :, 0], PICTURE.astype(float), PICTURE[:0]])
-def test_a_frame_that_is_no_picture_is_told_and_the_next_one_is_taken(rubbish: object) -> None:
+def test_a_frame_that_is_not_a_picture_is_reported_and_the_next_one_taken(rubbish: object) -> None:
     feed, script, told = feed_of(rubbish, PICTURE)
     with feed:
         events = [told.get(timeout=PATIENCE_S) for _ in range(2)]
@@ -81,7 +81,7 @@ def test_a_frame_that_is_no_picture_is_told_and_the_next_one_is_taken(rubbish: o
     assert [event.code if isinstance(event, CameraLost) else None for event in events] == [PictureError.code, None]
 
 
-def test_a_driver_that_breaks_does_not_end_the_feed() -> None:
+def test_an_error_in_a_driver_does_not_end_the_feed() -> None:
     feed, script, told = feed_of(ZeroDivisionError("driver"), PICTURE)
     with feed:
         events = [told.get(timeout=PATIENCE_S) for _ in range(2)]
@@ -89,7 +89,7 @@ def test_a_driver_that_breaks_does_not_end_the_feed() -> None:
     assert events == [CameraLost("camera_failed", "driver"), CameraOpened(())]
 
 
-def test_nobody_waits_for_a_camera_that_hangs() -> None:
+def test_a_hanging_camera_blocks_nobody() -> None:
     feed, script, _ = feed_of()
     with feed:
         assert feed.latest() is None
@@ -97,7 +97,7 @@ def test_nobody_waits_for_a_camera_that_hangs() -> None:
         finish(feed, script)
 
 
-def test_only_the_newest_frame_is_kept_and_frames_are_numbered() -> None:
+def test_only_the_newest_frame_is_stored_and_frames_are_numbered() -> None:
     feed, script, told = feed_of(PICTURE)
     with feed:
         told.get(timeout=PATIENCE_S)
@@ -111,7 +111,7 @@ def test_only_the_newest_frame_is_kept_and_frames_are_numbered() -> None:
     assert second.at >= first.at
 
 
-def test_settings_that_were_not_taken_are_told() -> None:
+def test_settings_that_were_not_accepted_are_reported() -> None:
     miss = UnmetSetting("focus", 3.0, None)
     script: Queue[Any] = Queue()
     script.put(PICTURE)
@@ -127,7 +127,7 @@ def test_settings_that_were_not_taken_are_told() -> None:
         finish(feed, script)
 
 
-def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
+def test_a_feed_ends_with_its_folder(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), PICTURE)
     with CameraFeed(lambda: open_camera(f"pictures:{tmp_path}?fps=100"), lambda _: None) as feed:
         assert feed.wait(1, PATIENCE_S) is None
@@ -135,7 +135,7 @@ def test_a_folder_ends_and_the_feed_with_it(tmp_path: Path) -> None:
 
 
 class Exposing(Scripted):
-    """A camera that has some exposures, and says which it was asked for."""
+    """A camera with a few exposures, which records the requests."""
 
     def __init__(self, script: "Queue[Any]", has: range) -> None:
         super().__init__(script)
@@ -147,7 +147,7 @@ class Exposing(Scripted):
 
 
 def exposures_of(has: range, *wanted: int) -> tuple[list[int | None], list[int]]:
-    """Return the exposures of frames, four for each that is wanted, and what a camera that has some was asked for."""
+    """Return the exposures of frames, four for each request, and the requests that a camera with `has` received."""
     script: Queue[Any] = Queue()
     camera = Exposing(script, has)
     number, seen = 0, list[int | None]()
@@ -164,20 +164,20 @@ def exposures_of(has: range, *wanted: int) -> tuple[list[int | None], list[int]]
     return seen, camera.asked
 
 
-def test_frames_say_their_exposure_and_none_while_it_changes() -> None:
+def test_frames_have_their_exposure_and_none_while_it_changes() -> None:
     seen, asked = exposures_of(range(-2, 3), -1, 0)
-    assert seen[:1] in ([0], [None])  # the camera may be waiting for the first picture when it is asked
+    assert seen[:1] in ([0], [None])  # the camera may already be waiting for its first picture
     assert (seen[3], seen[7]) == (-1, 0)
     assert seen[4:7].count(None) == 2
     assert asked == [-1, 0]
 
 
-def test_a_camera_without_that_exposure_is_asked_once_and_goes_on_with_its_own() -> None:
+def test_a_camera_without_an_exposure_is_asked_once_and_keeps_its_own() -> None:
     seen, asked = exposures_of(range(1), -1)
     assert (set(seen) - {None}, seen[-1], asked) == ({0}, 0, [-1])
 
 
-def test_the_simulated_cable_is_put_back_while_a_feed_looks() -> None:
+def test_a_feed_survives_the_simulated_cables_unplugging() -> None:
     world, told = SimulatedTable(), Queue[CameraEvent]()
     with CameraFeed(lambda: open_camera("sim://tray?width=320&height=180&fps=100", world=world), told.put):
         first = told.get(timeout=PATIENCE_S)
@@ -196,7 +196,7 @@ def test_closing_ends_the_thread_and_may_be_done_twice() -> None:
     assert not any(thread is feed._thread for thread in threading.enumerate())
 
 
-def test_pauses_grow_to_a_bound() -> None:
+def test_pauses_grow_to_a_limit() -> None:
     pauses: list[float] = [pause_after(failures) for failures in range(2000)]
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[1], pauses[-1]) == (0.0, FIRST_PAUSE_S, LONGEST_PAUSE_S)

@@ -1,4 +1,4 @@
-"""The camera on the ribbon: its real process, with a picamera2 simulated after the manual. None was tried on a Pi."""
+"""The camera on the ribbon cable: its real process, with picamera2 simulated from the manual. Not tried on a Pi."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def controls(**told: str) -> dict[str, float]:
     return {name: value for _, name, value in libcamera_controls(parse_camera_settings(told))}
 
 
-def test_settings_become_libcamera_controls_and_a_fixed_exposure_has_a_fixed_gain_beside_it() -> None:
+def test_settings_become_libcamera_controls_and_a_fixed_exposure_fixes_the_gain() -> None:
     assert controls(fps="10", focus="2.5", exposure="8", gain="4") == {
         "FrameDurationLimits": 100_000,
         "AfMode": 0,
@@ -38,12 +38,12 @@ def test_settings_become_libcamera_controls_and_a_fixed_exposure_has_a_fixed_gai
     assert controls(exposure="8")["AnalogueGain"] == 1.0
 
 
-def test_what_is_automatic_or_not_told_is_left_to_the_camera() -> None:
+def test_automatic_and_missing_settings_are_left_to_the_camera() -> None:
     assert controls(focus="auto", exposure="auto") == {"AfMode": 2, "AeEnable": True}
     assert controls() == {}
 
 
-def test_pictures_come_one_by_one_out_of_the_other_process() -> None:
+def test_pictures_come_from_the_other_process() -> None:
     with open_camera(f"sim://ribbon?{SMALL}&fps=10&focus=2.5&exposure=8") as camera:
         assert camera.unmet == ()
         first, second = camera.frame(), camera.frame()
@@ -51,7 +51,7 @@ def test_pictures_come_one_by_one_out_of_the_other_process() -> None:
     assert np.array_equal(second, np.full((64, 64, 3), 2, dtype=np.uint8))
 
 
-def test_what_is_out_of_reach_is_told_with_what_is_taken_instead() -> None:
+def test_values_out_of_range_are_reported_with_those_used_instead() -> None:
     with open_camera("sim://ribbon?width=100&height=64&focus=20&exposure=100&fps=60&gain=20") as camera:
         assert camera.unmet == (
             UnmetSetting("width", 100, 96),
@@ -62,18 +62,18 @@ def test_what_is_out_of_reach_is_told_with_what_is_taken_instead() -> None:
         )
 
 
-def test_a_lens_that_cannot_focus_is_told() -> None:
+def test_a_lens_without_focus_is_reported() -> None:
     with open_camera(f"sim://ribbon?{SMALL}&focus=3&fixed_focus=1") as camera:
         assert camera.unmet == (UnmetSetting("focus", 3.0, None),)
 
 
-def test_a_number_without_a_camera_is_missing() -> None:
+def test_an_unknown_camera_number_is_missing() -> None:
     with pytest.raises(CameraMissingError) as caught:
         open_camera("sim://ribbon?number=1")
     assert caught.value.code == "camera_missing"
 
 
-def test_without_picamera2_it_is_said_what_to_install() -> None:
+def test_without_picamera2_the_error_says_what_to_install() -> None:
     with pytest.raises(CameraDriverMissingError, match="apt install python3-picamera2") as caught:
         open_camera("sim://ribbon?absent=1")
     assert caught.value.code == "camera_driver_missing"
@@ -81,7 +81,7 @@ def test_without_picamera2_it_is_said_what_to_install() -> None:
         PiCamera(0, parse_camera_settings({}), RibbonDriver("/nowhere/python3"))
 
 
-def test_debians_own_python_runs_the_process_without_anything_of_ours(tmp_path: Path) -> None:
+def test_debians_python_runs_the_process_without_our_modules(tmp_path: Path) -> None:
     driver = tmp_path / "picamera2.py"
     driver.write_text("import sys\nraise ImportError(' '.join(sys.modules))\n")
     with pytest.raises(CameraDriverMissingError) as caught:
@@ -90,14 +90,14 @@ def test_debians_own_python_runs_the_process_without_anything_of_ours(tmp_path: 
 
 
 @pytest.mark.parametrize("fault", ["dies", "fails"])
-def test_a_process_that_dies_and_a_driver_that_fails_are_a_lost_camera(fault: str) -> None:
+def test_a_dead_process_and_a_failing_driver_are_a_lost_camera(fault: str) -> None:
     with open_camera(f"sim://ribbon?{SMALL}&{fault}=2") as camera:
         camera.frame()
         with pytest.raises(CameraUnpluggedError):
             camera.frame()
 
 
-def test_a_driver_that_hangs_is_no_endless_wait_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_driver_times_out_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vision.cameras.picamera._FRAME_S", 0.05)
     monkeypatch.setattr("vision.cameras.picamera._END_S", 0.05)
     with open_camera(f"sim://ribbon?{SMALL}&hangs=1") as camera:
@@ -108,17 +108,17 @@ def test_a_driver_that_hangs_is_no_endless_wait_and_leaves_no_process(monkeypatc
     assert not Path(f"/proc/{process}").exists()
 
 
-def test_a_late_picture_comes_all_the_same() -> None:
+def test_a_late_picture_is_accepted() -> None:
     with open_camera(f"sim://ribbon?{SMALL}&delay_ms=30") as camera:
         assert camera.frame()[0, 0, 0] == 1
 
 
-def test_a_frame_of_another_shape_is_no_picture() -> None:
+def test_a_frame_of_another_shape_is_refused() -> None:
     with open_camera(f"sim://ribbon?{SMALL}&flat=1") as camera, pytest.raises(PictureError):
         camera.frame()
 
 
-def test_a_camera_whose_process_dies_is_opened_anew_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_camera_whose_process_died_is_reopened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vision.cameras.feed.FIRST_PAUSE_S", 0.01)
     told: list[CameraOpened | CameraLost] = []
     with CameraFeed(lambda: open_camera(f"sim://ribbon?{SMALL}&dies=2"), told.append) as feed:
@@ -131,7 +131,7 @@ def test_a_camera_whose_process_dies_is_opened_anew_and_goes_on(monkeypatch: pyt
     assert told[1].code == "camera_unplugged"
 
 
-def test_a_camera_that_is_closed_leaves_no_file_open() -> None:
+def test_closing_a_camera_closes_all_its_files() -> None:
     before = {one.name for one in Path("/proc/self/fd").iterdir()}
     with open_camera(f"sim://ribbon?{SMALL}") as camera:
         camera.frame()
@@ -139,13 +139,13 @@ def test_a_camera_that_is_closed_leaves_no_file_open() -> None:
 
 
 @pytest.mark.parametrize("address", ["sim://ribbon?number=0.5", "sim://ribbon?dies=0", "sim://ribbon?tilt=3"])
-def test_a_fault_that_is_none_is_refused(address: str) -> None:
+def test_an_unknown_fault_is_refused(address: str) -> None:
     with pytest.raises(CameraAddressError):
         check_camera_address(address)
 
 
 def test_the_simulated_driver_refuses_an_exposure_without_a_gain() -> None:
-    """What the maintainers advise against shows in the simulation too."""
+    """The simulation enforces the maintainers' advice."""
     settings = parse_camera_settings({"exposure": "8"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("vision.cameras.picamera.libcamera_controls", lambda _: [("exposure", "AeEnable", False)])
@@ -153,13 +153,13 @@ def test_the_simulated_driver_refuses_an_exposure_without_a_gain() -> None:
             PiCamera(0, settings, RibbonDriver(sys.executable, Path("vision/sim/picamera2.py").resolve(), {}))
 
 
-def test_another_exposure_is_a_control_of_the_automatic_one() -> None:
+def test_another_exposure_sets_the_automatic_ones_control() -> None:
     with open_camera(f"sim://ribbon?{SMALL}") as camera:
         assert (camera.expose(1), camera.frame()[0, 0, 0]) == (True, 65)
         assert (camera.expose(0), camera.frame()[0, 0, 0]) == (True, 2)
 
 
-def test_a_fixed_exposure_is_made_longer_and_shorter_within_what_the_camera_has() -> None:
+def test_a_fixed_exposure_is_multiplied_within_the_cameras_limits() -> None:
     with open_camera(f"sim://ribbon?{SMALL}&exposure=20") as camera:
         assert [camera.expose(stops) for stops in (-2, 1, 2, 0)] == [True, True, False, True]
         assert camera.frame()[0, 0, 0] == 1

@@ -1,4 +1,4 @@
-"""The USB camera, against a fake that follows OpenCV's VideoCapture: what was set is asked for again."""
+"""The USB camera, with a fake of OpenCV's VideoCapture whose properties are read back."""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ PICTURE = np.full((720, 1280, 3), 7, dtype=np.uint8)
 
 
 class FakeCapture:
-    """A camera of 1280 x 720 at most, without focus control; properties and their units are those of V4L2."""
+    """A camera of 1280 x 720 at most, without focus control; properties and units are those of V4L2."""
 
     opens = True
     gives: tuple[bool, Any] = (True, PICTURE)
-    made: list["FakeCapture"] = []  # noqa: RUF012 -- the test looks at what was opened
+    made: list["FakeCapture"] = []  # noqa: RUF012 -- shared, so that the test sees what was opened
 
     def __init__(self, device: str, backend: int) -> None:
         self.device, self.backend, self.released = device, backend, False
@@ -81,7 +81,7 @@ def test_automatic_exposure_is_aperture_priority(device: str) -> None:
         assert cv2.CAP_PROP_EXPOSURE not in FakeCapture.made[0].properties
 
 
-def test_what_the_camera_did_not_take_is_told(device: str) -> None:
+def test_settings_that_the_camera_did_not_accept_are_reported(device: str) -> None:
     with opened(f"v4l2:{device}?focus=30") as camera:
         assert camera.unmet == (
             UnmetSetting("width", 1920, 1280.0),
@@ -90,33 +90,35 @@ def test_what_the_camera_did_not_take_is_told(device: str) -> None:
         )
 
 
-def test_a_frame_is_given_as_it_is(device: str) -> None:
+def test_a_frame_is_returned_unchanged(device: str) -> None:
     with opened(f"v4l2:{device}") as camera:
         assert np.array_equal(camera.frame(), PICTURE)
 
 
 @pytest.mark.parametrize("gives", [(False, None), (True, None)])
-def test_no_frame_means_that_the_cable_is_out(gives: object, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_frame_means_that_the_camera_is_unplugged(
+    gives: object, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(FakeCapture, "gives", gives)
     with opened(f"v4l2:{device}") as camera, pytest.raises(CameraUnpluggedError):
         camera.frame()
 
 
 @pytest.mark.parametrize("frame", [PICTURE[:, :, 0], PICTURE[:0], PICTURE.astype(np.float32)])
-def test_a_frame_of_another_shape_is_no_picture(frame: object, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_of_another_shape_is_refused(frame: object, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeCapture, "gives", (True, frame))
     with opened(f"v4l2:{device}") as camera, pytest.raises(PictureError):
         camera.frame()
 
 
-def test_a_device_that_does_not_open_is_missing_and_let_go(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_does_not_open_is_missing_and_released(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeCapture, "opens", False)
     with pytest.raises(CameraMissingError):
         opened(f"v4l2:{device}")
     assert [capture.released for capture in FakeCapture.made] == [True]
 
 
-def test_a_device_that_is_no_camera_fills_no_log(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_device_that_is_not_a_camera_does_not_fill_the_log(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CameraMissingError):
         open_camera("v4l2:/dev/null")
     assert capfd.readouterr().err == ""
@@ -126,17 +128,17 @@ MODE, VALUE = cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE
 
 
 def exposed(camera: V4l2Camera, *stops: int) -> list[tuple[bool, float, float]]:
-    """Ask for exposures; return for each whether it is taken, and the camera's mode and value then."""
+    """Request exposures; return for each whether it was accepted, and the camera's mode and value then."""
     properties = FakeCapture.made[-1].properties
     return [(camera.expose(one), properties[MODE], properties[VALUE]) for one in stops]
 
 
-def test_another_exposure_is_so_many_times_the_fixed_one(device: str) -> None:
+def test_another_exposure_multiplies_the_fixed_one(device: str) -> None:
     with opened(f"v4l2:{device}?exposure=8") as camera:
         assert exposed(camera, -1, -2, 1, 0) == [(True, 1, 40), (True, 1, 20), (True, 1, 160), (True, 1, 80)]
 
 
-def test_another_exposure_is_counted_from_what_the_automatic_one_came_to_which_goes_on_afterwards(device: str) -> None:
+def test_another_exposure_multiplies_the_automatic_one_which_is_restored_afterwards(device: str) -> None:
     with opened(f"v4l2:{device}?exposure=auto") as camera:
         FakeCapture.made[-1].properties[VALUE] = 156
         assert exposed(camera, -1, 0) == [(True, 1, 78), (True, 3, 78)]
@@ -144,9 +146,7 @@ def test_another_exposure_is_counted_from_what_the_automatic_one_came_to_which_g
         assert exposed(camera, 1) == [(True, 1, 400)]
 
 
-def test_a_camera_that_does_not_tell_or_take_an_exposure_keeps_its_own(
-    device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_camera_without_exposure_control_keeps_its_own(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(f"v4l2:{device}?exposure=auto") as camera:
         FakeCapture.made[-1].properties[VALUE] = -1
         assert exposed(camera, -1) == [(False, 3, -1)]

@@ -1,4 +1,4 @@
-"""A set that no reader knows: one to three digits in a script, without leading zeros; and trays of it."""
+"""A set that no reader can read, with one to three digits in a script font and no leading zeros; and its trays."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ def drawn_back(serial: int) -> Back:
 
 
 def clouded(back: Back, contrast: float, chance: np.random.Generator) -> Back:
-    """Return a back with so much of its ink's contrast, and clouds in the plastic."""
+    """Return a back with its ink's contrast scaled, and clouds in the plastic."""
     bare = back.art[0, 0]
     clouds = cv2.GaussianBlur(chance.normal(0, 1, back.art.shape[:2]).astype(np.float32), (0, 0), 6.0)
     return Back(bare + contrast * (back.art - bare) + 0.03 * (clouds / clouds.std())[..., None], back.mark)
@@ -37,9 +37,9 @@ def clouded(back: Back, contrast: float, chance: np.random.Generator) -> Back:
 
 @cache
 def tray_picture(serials: tuple[int, ...], seed: int = 1, tilt: float = 6.0, contrast: float | None = None) -> Picture:
-    """Take a picture of a tray, its rows of 13, 11 and 10 filled with these serials; 0 leaves a place empty.
+    """Draw a picture of a tray with rows of 13, 11 and 10 of these serials; 0 leaves a place empty.
 
-    `contrast`: of ink on clouded plastic.
+    `contrast`: that of the ink, on clouded plastic.
     """
     chance = np.random.default_rng(seed)
     camera = Camera.over(Shot(size=(1280, 720), tilt=tilt, turn=float(chance.normal(0, 3))), 400.0)
@@ -55,12 +55,12 @@ def tray_picture(serials: tuple[int, ...], seed: int = 1, tilt: float = 6.0, con
 
 
 def tray_of(tray: int) -> tuple[int, ...]:
-    """Return the serials of tray 1, 2, 3 or 4 in their order."""
+    """Return the serials of tray 1, 2, 3 or 4 in order."""
     return tuple(range((tray - 1) * TRAY + 1, tray * TRAY + 1))
 
 
 def cut_back_drawn(serial: int) -> Picture:
-    """Return a back as `cut_backs` cuts it out, shape (112, 80, 3), with table about it."""
+    """Return a back as `cut_backs` cuts it out, shape (112, 80, 3), with some of the table around it."""
     margin = [round(CROP_MARGIN * side) for side in SIZE]
     art = (drawn_back(serial).art * 255).astype(np.uint8)
     framed = cv2.copyMakeBorder(
@@ -71,5 +71,5 @@ def cut_back_drawn(serial: int) -> Picture:
 
 @cache
 def drawn_set(serials: Sequence[int] = tuple(range(1, 137))) -> EnrolledSet:
-    """Return a set as it is enrolled."""
+    """Return an enrolled set."""
     return EnrolledSet(3, None, {serial: cut_back_drawn(serial) for serial in serials})

@@ -26,7 +26,7 @@ def enrol(*words: str, answers: str | None = None) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shots: list[str]) -> None:
+def test_enrolment_can_be_interrupted_between_steps(tmp_path: Path, shots: list[str]) -> None:
     code, text = enrol("3", *shots[:2], "--folder", str(tmp_path))
     assert code == 1
     assert "Tray 2: all 34 tiles are enrolled." in text
@@ -39,7 +39,7 @@ def test_a_set_is_enrolled_in_steps_that_may_be_interrupted(tmp_path: Path, shot
 
 
 @pytest.mark.slow
-def test_a_tray_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path, shots: list[str]) -> None:
+def test_a_tray_out_of_order_is_refused_and_changes_nothing(tmp_path: Path, shots: list[str]) -> None:
     enrol("3", shots[0], "--folder", str(tmp_path))
     before = (tmp_path / "set-03.jpg").read_bytes()
     code, text = enrol("3", shots[0], "--tray", "2", "--folder", str(tmp_path), "--json")
@@ -48,7 +48,7 @@ def test_a_tray_out_of_turn_is_refused_and_changes_nothing(tmp_path: Path, shots
 
 
 @pytest.mark.slow
-def test_a_camera_asks_for_what_is_missing_only(tmp_path: Path, shots: list[str]) -> None:
+def test_with_a_camera_only_missing_trays_are_requested(tmp_path: Path, shots: list[str]) -> None:
     backs = drawn_set(tuple(serial for serial in range(1, 137) if serial not in tray_of(4)))
     write_enrolled(tmp_path / "set-03.jpg", backs)
     only = tmp_path / "camera"
@@ -68,9 +68,7 @@ def test_the_file_of_another_set_is_not_continued(tmp_path: Path, shots: list[st
 @pytest.mark.parametrize(
     "words", [("3",), ("3", "a.jpg", "--camera", "sim://tray"), ("3", "a.jpg", "b.jpg", "--tray", "4")]
 )
-def test_words_that_make_no_sense_are_refused(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_arguments_are_refused(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("a.jpg", "b.jpg"):
         (tmp_path / name).touch()
@@ -78,7 +76,7 @@ def test_words_that_make_no_sense_are_refused(
 
 
 @pytest.mark.slow
-def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: Path, shots: list[str]) -> None:
+def test_a_read_is_checked_against_the_set_and_has_a_likeness(tmp_path: Path, shots: list[str]) -> None:
     write_enrolled(tmp_path / "set-03.jpg", drawn_set())
     told = CliRunner().invoke(homologue, ["read", shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
     reads = json.loads(told.output)["reads"]
@@ -86,11 +84,11 @@ def test_a_read_is_checked_against_the_set_and_says_how_alike_it_was(tmp_path: P
     assert all(("likeness" in one) == (one["serial"] is not None) for one in reads)
 
 
-def test_a_set_that_is_not_enrolled_is_told_so(shots: list[str]) -> None:
+def test_a_set_that_is_not_enrolled_is_reported(shots: list[str]) -> None:
     assert "enrol this set (homologue set enrol)" in CliRunner().invoke(homologue, ["read", shots[2]]).output
 
 
-def test_a_file_that_is_no_enrolled_set_stops_the_command(tmp_path: Path, shots: list[str]) -> None:
+def test_a_file_that_is_not_an_enrolled_set_ends_the_command(tmp_path: Path, shots: list[str]) -> None:
     (tmp_path / "set-03.jpg").write_bytes(b"rubbish")
     told = CliRunner().invoke(homologue, ["read", shots[2], "--set", str(tmp_path / "set-03.jpg"), "--json"])
     assert (told.exit_code, json.loads(told.output)["error"]["code"]) == (1, "enrolled_invalid")

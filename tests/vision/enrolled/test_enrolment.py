@@ -1,4 +1,4 @@
-"""A tray is enrolled by its stated order; what speaks against the order is heard; afterwards the set is read."""
+"""Trays are enrolled by their expected order, contradictions are found, and the enrolled set can be read."""
 
 from dataclasses import replace
 from functools import cache
@@ -10,7 +10,7 @@ from tests.vision.enrolled.drawn_sets import TRAY, cut_back_drawn, tray_of, tray
 from vision.enrolled.enrolment import (
     TRAYS,
     Doubt,
-    _check_not_taken,
+    _check_not_enrolled_elsewhere,
     _check_order,
     _doubts,
     _text_of,
@@ -50,7 +50,7 @@ def test_four_trays_hold_all_serials_in_order() -> None:
 
 
 @pytest.mark.slow
-def test_a_set_that_no_reader_reads_is_read_once_it_is_enrolled() -> None:
+def test_an_unreadable_set_can_be_read_once_enrolled() -> None:
     enrolled = enrolled_set()
     assert enrolled.missing == ()
     picture = tray_picture(MIXED, seed=9, tilt=14.0)
@@ -65,8 +65,8 @@ def test_a_set_that_no_reader_reads_is_read_once_it_is_enrolled() -> None:
 
 
 @pytest.mark.slow
-def test_a_tile_of_no_own_picture_is_not_read_whoever_is_sure_of_it() -> None:
-    """The pictures of a set are those of other serials: nothing that lies there is what its picture says."""
+def test_a_tile_unlike_its_picture_is_not_read_however_sure_the_reader() -> None:
+    """The pictures of the set are those of other serials, so no tile matches the picture of its serial."""
     backs = enrolled_set().backs
     shifted = EnrolledSet(3, None, {serial % 136 + 1: back for serial, back in backs.items()})
     padded = read_picture(tray_picture(MIXED, seed=9, tilt=14.0), enrolled=shifted)
@@ -75,8 +75,8 @@ def test_a_tile_of_no_own_picture_is_not_read_whoever_is_sure_of_it() -> None:
     assert told <= {(one.serial or 0) % 136 + 1 for one in right.reads} | {1}
 
 
-def test_a_tray_that_was_photographed_before_is_not_taken_for_another() -> None:
-    with pytest.raises(EnrolOrderError, match="enrolled already"):
+def test_a_tray_that_is_already_enrolled_is_refused_as_another() -> None:
+    with pytest.raises(EnrolOrderError, match="already enrolled"):
         enrol_tray(first_tray(), tray_picture(tray_of(1), seed=11), 2)
 
 
@@ -84,15 +84,15 @@ def backs_of(tray: int) -> Picture:
     return np.stack([cut_back_drawn(serial) for serial in tray_of(tray)])
 
 
-def test_numbers_of_three_digits_are_not_taken_for_their_last_two() -> None:
+def test_numbers_of_three_digits_are_not_confused_with_their_last_two() -> None:
     known = EnrolledSet(3, None, dict(zip(tray_of(1), backs_of(1), strict=True)))
-    _check_not_taken(known, backs_of(4), serials_of_tray(4))
+    _check_not_enrolled_elsewhere(known, backs_of(4), serials_of_tray(4))
     with pytest.raises(EnrolOrderError, match="from 001 on"):
-        _check_not_taken(known, backs_of(1), serials_of_tray(4))
+        _check_not_enrolled_elsewhere(known, backs_of(1), serials_of_tray(4))
 
 
 def read_as(serials: list[int | None], named: int = 0) -> PictureReading:
-    """Return a tray whose places are read so; the first `named` call their set 08."""
+    """Return a tray with these reads; the first `named` backs call their set 08."""
     corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     reads = [TileRead(one, "08" if at < named else None, corners, 0.99, 0.0) for at, one in enumerate(serials)]
     places = zip(serials_of_tray(4), reads, strict=True)
@@ -126,7 +126,7 @@ def test_a_set_is_called_what_more_than_half_of_its_backs_say(named: int, text: 
         ((40, 40), 17, True),
     ],
 )
-def test_a_mark_is_seen_by_three_tenths_of_the_usual_contrast_well_on_its_tile(
+def test_a_mark_needs_three_tenths_of_the_usual_contrast_inside_its_tile(
     pixel: tuple[int, int], levels: int, *, doubted: bool
 ) -> None:
     backs = np.full((TRAY, 112, 80, 3), 100, dtype=np.uint8)
@@ -140,10 +140,10 @@ def test_a_mark_is_seen_by_three_tenths_of_the_usual_contrast_well_on_its_tile(
 @pytest.mark.parametrize(
     ("right", "wrong", "refused"), [(0, 1, False), (14, 2, False), (15, 2, True), (16, 1, True), (0, 3, True)]
 )
-def test_readers_that_hardly_read_a_set_may_take_two_of_its_tiles_for_others(
+def test_two_misread_tiles_are_accepted_in_a_set_that_is_hardly_readable(
     right: int, wrong: int, *, refused: bool
 ) -> None:
-    """In seven segments 120 is 021 upside down: such a set could not be enrolled."""
+    """In seven-segment digits, 120 is 021 upside down, so such a set could not be enrolled otherwise."""
     stated = list(serials_of_tray(4).values())
     reading = read_as([serial if at < right else 7 if at < right + wrong else None for at, serial in enumerate(stated)])
     if refused:
@@ -158,7 +158,7 @@ def test_enrolling_a_tray_twice_gives_the_same_serials() -> None:
     assert (set(again.backs), doubts) == (set(tray_of(1)), ())
 
 
-def test_a_tile_that_is_missing_is_asked_for_again_and_the_others_are_kept() -> None:
+def test_a_missing_tile_must_be_photographed_again_and_the_others_are_enrolled() -> None:
     lacking = tuple(0 if serial == 17 else serial for serial in tray_of(1))
     enrolled, doubts = enrol_tray(NOTHING, tray_picture(lacking, seed=1), 1)
     assert doubts == (Doubt(17, 1, 3),)
@@ -167,10 +167,10 @@ def test_a_tile_that_is_missing_is_asked_for_again_and_the_others_are_kept() -> 
 
 @pytest.mark.parametrize(("empty", "unfilled"), [(0, 0), (2, 2), (3, 3)])
 @pytest.mark.parametrize(("out", "outside"), [((0.0, 0.0), 0), ((-0.6, 0.0), 1), ((0.0, 0.6), 1)])
-def test_places_that_are_empty_or_outside_of_the_picture_are_unfilled(
+def test_empty_places_and_those_outside_the_picture_are_unfilled(
     empty: int, unfilled: int, out: tuple[float, float], outside: int
 ) -> None:
-    """Of a tray that misread marks turn upside down three are: those at the end of the row of 13."""
+    """If misread marks turn a tray upside down, three places are: those at the end of the row of 13."""
     places = list(read_as([None] * TRAY).places)
     for at in range(empty):
         places[at] = replace(places[at], state=PlaceState.EMPTY)
@@ -181,7 +181,7 @@ def test_places_that_are_empty_or_outside_of_the_picture_are_unfilled(
 
 
 @pytest.mark.parametrize(("lacking", "refused"), [(2, False), (3, True)])
-def test_a_tray_of_which_three_tiles_are_missing_may_lie_otherwise(lacking: int, *, refused: bool) -> None:
+def test_a_tray_with_three_missing_tiles_is_refused(lacking: int, *, refused: bool) -> None:
     gone = (5, 18, 31)[:lacking]
     laid = tuple(0 if serial in gone else serial for serial in tray_of(1))
     if refused:
@@ -191,7 +191,7 @@ def test_a_tray_of_which_three_tiles_are_missing_may_lie_otherwise(lacking: int,
         assert len(enrol_tray(NOTHING, tray_picture(laid, seed=1), 1)[1]) == lacking
 
 
-def test_a_set_as_pale_as_the_clouds_in_its_plastic_is_refused_at_once() -> None:
+def test_a_set_as_pale_as_the_clouds_in_its_plastic_is_refused() -> None:
     with pytest.raises(EnrolPaleError, match="too pale"):
         enrol_tray(NOTHING, tray_picture(tray_of(1), contrast=0.15), 1)
     clear, doubts = enrol_tray(NOTHING, tray_picture(tray_of(1), contrast=1.0), 1)

@@ -1,4 +1,4 @@
-"""The file of an enrolled set: small, looked at by anybody, and refused unless it is whole."""
+"""The file of an enrolled set is small and viewable, and is refused unless it is complete and valid."""
 
 import json
 import random
@@ -22,25 +22,25 @@ from vision.errors import EnrolledInvalidError, EnrolledMissingError, PictureErr
 from vision.picture import decode_picture
 
 
-def test_a_set_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_set_survives_the_round_trip_through_its_file(tmp_path: Path) -> None:
     path = enrolled_file(tmp_path, 3)
     write_enrolled(path, EnrolledSet(3, "C", drawn_set().backs))
     again = read_complete(path)
     assert (path.name, again.number, again.text, again.missing) == ("set-03.jpg", 3, "C", ())
     off = [np.abs(again.backs[serial].astype(int) - drawn_set().backs[serial]).mean() for serial in again.backs]
-    assert max(off) < 1.2  # levels: it is a JPEG
+    assert max(off) < 1.2  # levels: the file is a JPEG
 
 
-def test_the_file_is_a_picture_that_anybody_can_look_at_and_small() -> None:
+def test_the_file_is_a_small_picture_that_people_can_view() -> None:
     content = enrolled_bytes(drawn_set())
     sheet = decode_picture(content)
     assert sheet.shape == (8 * 128, 17 * 80, 3)
-    below = sheet[2 * 128 + 112 : 3 * 128, 5 * 80 : 6 * 80].min(axis=2) < 100  # the serial of the sixth in row three
+    below = sheet[2 * 128 + 112 : 3 * 128, 5 * 80 : 6 * 80].min(axis=2) < 100  # the sixth of row three
     assert [int(np.flatnonzero(below.any(axis=axis))[0]) for axis in (0, 1)] == [23, 3]
     assert len(content) < MOST_BYTES / 2
 
 
-def test_a_set_that_is_begun_says_what_is_missing(tmp_path: Path) -> None:
+def test_an_incomplete_set_lists_the_missing_serials(tmp_path: Path) -> None:
     path = enrolled_file(tmp_path, 3)
     write_enrolled(path, drawn_set((1, 136)))
     assert read_enrolled(path).missing == tuple(range(2, 136))
@@ -48,7 +48,7 @@ def test_a_set_that_is_begun_says_what_is_missing(tmp_path: Path) -> None:
         read_complete(path)
 
 
-def test_there_is_no_such_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EnrolledMissingError):
         read_enrolled(tmp_path / "set-03.jpg")
 
@@ -63,7 +63,7 @@ def test_rubbish_is_refused(content: bytes, tmp_path: Path) -> None:
         read_enrolled(path)
 
 
-def test_a_file_that_is_too_long_is_not_even_read(tmp_path: Path) -> None:
+def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "set-03.jpg"
     path.write_bytes(bytes(MOST_BYTES + 1))
     with pytest.raises(EnrolledInvalidError, match="longer"):
@@ -92,13 +92,13 @@ def _with_comment(**changed: object) -> bytes:
         {"sha256": "0" * 64},
     ],
 )
-def test_what_a_file_says_of_itself_is_checked(changed: dict[str, object]) -> None:
+def test_the_header_is_validated(changed: dict[str, object]) -> None:
     assert parse_enrolled(_with_comment()).number == 3
     with pytest.raises(EnrolledInvalidError):
         parse_enrolled(_with_comment(**changed))
 
 
-def test_a_byte_that_changed_or_a_missing_end_is_refused() -> None:
+def test_a_changed_byte_or_a_missing_end_is_refused() -> None:
     content = enrolled_bytes(drawn_set((1, 2)))
     chance = random.Random(1)
     places = [0, 3, 4, 10, len(content) - 1, *(chance.randrange(len(content)) for _ in range(60))]

@@ -1,4 +1,4 @@
-"""A table that is described and not drawn: what lies there, what a frame of it looks like, and what is read from it."""
+"""A table that is described rather than drawn: what lies on it, a sketch of a frame, and its reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,12 +10,12 @@ from vision.live.exposure import light_of_unread
 from vision.live.watcher import Sketch, TableWatcher, WatchedTable, sketch
 from vision.reading import Corners, PictureReading, PlaceState, TileRead, TrayPlace, tray_places
 
-CELL = 4  # cells of a sketch that a place takes each way
+CELL = 4  # cells of a sketch per place, each way
 
 
 @dataclass(frozen=True)
 class Table:
-    """A tray whose places hold these serials, in reading order, None where none lies; a hand over some places."""
+    """A tray with these serials at its places, in reading order, None for empty ones; a hand covers some places."""
 
     serials: tuple[int | None, ...]
     hand: frozenset[int] = frozenset()
@@ -53,7 +53,7 @@ def place(index: int, serial: int | None, state: PlaceState = PlaceState.BACK) -
 
 
 def reading(table: Table, *, unread: frozenset[int] = frozenset()) -> PictureReading:
-    """Read a table as a reader that is never wrong would; places of `unread` are seen and not read."""
+    """Return the reading of a perfect reader, except that places of `unread` are seen but not read."""
     held = tuple(_held(table, index, unread) for index in range(len(table.serials)))
     return PictureReading(tuple(one.read for one in held if one.read is not None), held)
 
@@ -66,7 +66,7 @@ def _held(table: Table, index: int, unread: frozenset[int]) -> TrayPlace:
 
 
 def frame(table: Table, seed: int = 0, light: float = 1.0, noise: float = 1.5) -> Sketch:
-    """Return the sketch of a table: other serials look a little different, empty places and hands very."""
+    """Return the sketch of a table: another serial changes it a little, an empty place or a hand a lot."""
     cells = np.full((3 * CELL, 13 * CELL), 60.0)
     for index, (row, col) in enumerate(tray_places()):
         serial = table.serials[index]
@@ -77,7 +77,7 @@ def frame(table: Table, seed: int = 0, light: float = 1.0, noise: float = 1.5) -
 
 
 class WaitingStream:
-    """A watcher with a reader behind it that is waited for."""
+    """A watcher with a reader that answers at once."""
 
     def __init__(self, read: Callable[[Picture], PictureReading]) -> None:
         self.read, self.watcher = read, TableWatcher()

@@ -1,4 +1,4 @@
-"""Another exposure is asked for where light hides a mark, adds what it shows, and is given back."""
+"""Another exposure is requested if light hides a mark; its readings are added, and the camera's own is restored."""
 
 from dataclasses import replace
 
@@ -20,22 +20,22 @@ GLARED = frozenset({6, 7})
 
 
 class Lit:
-    """A watcher over a table with glare: of `GLARED` places a mark shows at `shows` stops only."""
+    """A watcher over a table with glare: the marks of `GLARED` places are visible only at `shows` stops."""
 
     def __init__(self, shows: int, *, light: int = -1) -> None:
         self.watcher, self.shows, self.light, self.frames = TableWatcher(), shows, light, 0
         self.room = 0.4 if light > 0 else 1.0
         self.exposures: list[int] = []
-        self.said: dict[int, PictureReading] = {}
+        self.possible_serials: dict[int, PictureReading] = {}
 
     def see(self, table: Table = FULL) -> WatchedTable:
-        """See one frame at the exposure that is asked for."""
+        """Process one frame at the requested exposure."""
         self.frames += 1
         now = self.watcher.exposure
         self.exposures.append(now)
         if self.watcher.see(self.frames / 10, frame(table, self.frames, self.room * 2.0**now), now):
             hidden = frozenset[int]() if now == self.shows else GLARED
-            read = self.said.get(now, reading(table, unread=hidden))
+            read = self.possible_serials.get(now, reading(table, unread=hidden))
             self.watcher.take(read, now, self.light if any(one.serial is None for one in read.reads) else 0)
         return self.watcher.watched
 
@@ -46,7 +46,7 @@ class Lit:
 
 
 @pytest.mark.parametrize("shows", [SHORTEST, -1])
-def test_where_glare_hides_marks_shorter_exposures_are_tried_and_the_cameras_own_comes_back(shows: int) -> None:
+def test_glare_leads_to_shorter_exposures_and_back_to_the_cameras_own(shows: int) -> None:
     lit = Lit(shows)
     watched = lit.look(30)
     assert (rows(watched), watched.stillness) == (reading(FULL).rows, Stillness.SETTLED)
@@ -56,14 +56,14 @@ def test_where_glare_hides_marks_shorter_exposures_are_tried_and_the_cameras_own
     ]
 
 
-def test_where_it_is_dark_a_longer_exposure_is_tried() -> None:
+def test_darkness_leads_to_a_longer_exposure() -> None:
     lit = Lit(LONGEST, light=1)
     assert rows(lit.look(30)) == reading(FULL).rows
     assert (max(lit.exposures), lit.exposures[-1]) == (LONGEST, 0)
 
 
 @pytest.mark.parametrize("light", [-1, 0, 1])
-def test_what_no_exposure_shows_stays_unread_and_is_asked_for_within_bounds_once(light: int) -> None:
+def test_a_mark_that_no_exposure_shows_stays_unread_after_one_search(light: int) -> None:
     lit = Lit(99, light=light)
     watched = lit.look(60)
     assert rows(watched) == reading(FULL, unread=GLARED).rows
@@ -71,39 +71,39 @@ def test_what_no_exposure_shows_stays_unread_and_is_asked_for_within_bounds_once
     assert lit.exposures[-30:] == [0] * 30
 
 
-def test_a_mark_counts_only_if_two_frames_of_one_exposure_show_it_and_none_shows_another() -> None:
+def test_a_mark_counts_if_two_frames_of_one_exposure_show_it_and_none_another() -> None:
     lit = Lit(99)
     lit.look(3)
     one, other = (reading(FULL.laid(6, serial), unread=GLARED - {6}) for serial in (6 + 1, 99))
-    lit.said = {-1: one, SHORTEST: other}
+    lit.possible_serials = {-1: one, SHORTEST: other}
     assert rows(lit.look(30))[0][6] is None
     lit = Lit(99)
     lit.look(3)
-    lit.said = {SHORTEST: one}
+    lit.possible_serials = {SHORTEST: one}
     assert rows(lit.look(30))[0][6:8] == (7, None)
 
 
 def test_a_serial_that_is_read_elsewhere_is_not_added() -> None:
     lit = Lit(99)
-    lit.said = {-1: reading(FULL.laid(6, 20), unread=GLARED - {6})}
+    lit.possible_serials = {-1: reading(FULL.laid(6, 20), unread=GLARED - {6})}
     assert rows(lit.look(30))[0][6] is None
 
 
-def test_a_place_that_glare_makes_empty_holds_what_another_exposure_shows_there() -> None:
+def test_a_place_that_glare_made_empty_is_filled() -> None:
     lit = Lit(-1)
-    lit.said = {0: reading(FULL.laid(6, None), unread=frozenset({7}))}
+    lit.possible_serials = {0: reading(FULL.laid(6, None), unread=frozenset({7}))}
     assert rows(lit.look(30)) == reading(FULL).rows
 
 
 def test_tiles_of_a_heap_are_added_where_they_lie() -> None:
     lit = Lit(99)
-    lit.said = {0: heap(stray(5, 0, 0), stray(None, 60, 0)), -1: heap(stray(None, 0, 0), stray(8, 60, 0))}
+    lit.possible_serials = {0: heap(stray(5, 0, 0), stray(None, 60, 0)), -1: heap(stray(None, 0, 0), stray(8, 60, 0))}
     watched = lit.look(30)
     assert watched.shown is not None
     assert [read.serial for read in watched.shown.reads] == [5, 8]
 
 
-def test_a_hand_during_another_exposure_ends_it_and_what_it_has_changed_is_read_anew() -> None:
+def test_motion_during_another_exposure_ends_the_search() -> None:
     lit, other = Lit(-1), FULL.laid(6, 35)
     while lit.watcher.exposure == 0:
         lit.see()
@@ -114,7 +114,7 @@ def test_a_hand_during_another_exposure_ends_it_and_what_it_has_changed_is_read_
     assert rows(lit.look(TRIES + 30, other))[0][6] in {35, None}
 
 
-def test_a_camera_that_comes_to_no_other_exposure_is_not_waited_for_without_end() -> None:
+def test_a_camera_that_never_reaches_the_exposure_is_not_waited_for() -> None:
     watcher, asked = TableWatcher(), []
     for number in range(3 * PATIENCE):
         if watcher.see(number / 10, frame(FULL, number), 0):
@@ -124,8 +124,8 @@ def test_a_camera_that_comes_to_no_other_exposure_is_not_waited_for_without_end(
     assert asked[-PATIENCE:] == [0] * PATIENCE
 
 
-def test_a_camera_whose_light_changes_late_is_not_asked_again_for_the_next_scene() -> None:
-    """What it takes for motion is its own doing; a hand that comes after a while is not."""
+def test_after_a_late_change_of_exposure_the_next_scene_requests_none() -> None:
+    """The apparent motion is due to the camera itself; a hand that comes later is not."""
     watcher, asks, number = TableWatcher(), 0, 0
 
     def watch(frames: int, light: float = 1.0) -> None:
@@ -148,9 +148,9 @@ def test_a_camera_whose_light_changes_late_is_not_asked_again_for_the_next_scene
 
 
 @pytest.mark.parametrize(("level", "light"), [(255, -1), (120, 0), (20, 1)])
-def test_light_is_to_blame_for_what_is_burnt_out_or_dark(level: int, light: int) -> None:
+def test_overexposed_or_dark_tiles_are_attributed_to_light(level: int, light: int) -> None:
     picture = np.full((120, 400, 3), 120, dtype=np.uint8)
-    picture[0:30, 144:166] = level  # where the tile of place 6 lies
+    picture[0:30, 144:166] = level  # the tile at place 6
     assert light_of_unread(picture, reading(FULL, unread=frozenset({6}))) == light
     assert light_of_unread(picture, reading(FULL)) == 0
 
@@ -166,7 +166,7 @@ def test_light_is_to_blame_for_what_is_burnt_out_or_dark(level: int, light: int)
         ((60, 60, 60), 1.0, 0),
     ],
 )
-def test_a_tenth_of_a_tile_burnt_out_hides_its_mark_and_nine_tenths_in_the_dark(
+def test_a_tenth_overexposed_or_nine_tenths_dark_hide_a_mark(
     level: tuple[int, int, int], share: float, light: int
 ) -> None:
     picture = np.full((120, 400, 3), 120, dtype=np.uint8)
@@ -178,7 +178,7 @@ def test_a_tenth_of_a_tile_burnt_out_hides_its_mark_and_nine_tenths_in_the_dark(
 
 
 @pytest.mark.parametrize(("level", "light"), [(255, -1), (20, 0)])
-def test_an_empty_place_may_be_burnt_out_and_is_dark_without_a_fault(level: int, light: int) -> None:
+def test_empty_places_are_checked_for_overexposure_only(level: int, light: int) -> None:
     picture = np.full((120, 400, 3), 120, dtype=np.uint8)
     picture[0:30, 144:166] = level
     quad = reading(FULL).places[6].read
@@ -188,8 +188,8 @@ def test_an_empty_place_may_be_burnt_out_and_is_dark_without_a_fault(level: int,
 
 
 @given(st.integers(0, 1000), st.sampled_from([-2, -1, 1]), st.floats(0.7, 1.4))
-def test_another_exposure_is_no_motion_and_a_hand_in_it_is(seed: int, stops: int, gamma: float) -> None:
-    """A camera's levels follow no straight line: here they are bent by a gamma."""
+def test_a_change_of_exposure_is_not_motion_but_a_hand_during_it_is(seed: int, stops: int, gamma: float) -> None:
+    """A camera's response is not linear; here it is a gamma curve."""
 
     def shown(table: Table, number: int, light: float) -> np.ndarray:
         bent = 255 * (frame(table, number, 0.6 * light, noise=0.5) / 255.0) ** gamma
@@ -200,8 +200,8 @@ def test_another_exposure_is_no_motion_and_a_hand_in_it_is(seed: int, stops: int
     assert has_moved(own, shown(FULL.under(2, 3, 4, 15, 16), seed + 1, 2.0**stops), relit=True)
 
 
-@pytest.mark.slow  # a tray under glare is read with much searching
-def test_a_lamps_reflection_on_the_simulated_table_is_seen_through() -> None:
+@pytest.mark.slow  # reading a tray with glare takes long
+def test_a_simulated_lamps_reflection_is_read_through() -> None:
     laid = deal_tiles(3)
     stream, asked, settling = WaitingStream(read_picture), [0], 0
     first: PictureReading | None = None

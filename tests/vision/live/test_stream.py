@@ -1,4 +1,4 @@
-"""Readings over time: in a thread of their own, and how soon they come."""
+"""Readings over time, in a thread of their own, and how soon they come."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ OTHER = FULL.laid(0, 35).laid(34 - 1, 1)
 
 
 class Slow:
-    """A reader that waits until it may say what it was told of the table, and a stream on it."""
+    """A stream with a reader that waits until the test lets it return."""
 
     def __init__(self) -> None:
         self.may, self.says, self.reads = Event(), FULL, 0
@@ -33,12 +33,12 @@ class Slow:
 
     def _read(self, _: Picture) -> PictureReading:
         self.reads += 1
-        said = self.says  # what was under the camera when the frame was taken
+        said = self.says  # the table when the frame was taken
         assert self.may.wait(PATIENCE_S)
         return reading(said)
 
     def see(self, table: Table, *, wait: bool = True) -> WatchedTable:
-        """See one frame; what is being read is waited for, unless the reader is held up."""
+        """Process one frame, and wait for its reading unless `wait` is false."""
         self._frames += 1
         sketch = frame(table, self._frames)
         picture = np.repeat(np.repeat(sketch, 4, axis=0), 4, axis=1)
@@ -63,7 +63,7 @@ def slow() -> Iterator[Slow]:
             made.may.set()
 
 
-def test_a_still_table_settles_as_with_a_reader_that_is_waited_for() -> None:
+def test_a_still_table_settles_as_with_a_synchronous_reader() -> None:
     with slow() as made:
         watched = made.look(FULL, 8)
         assert (watched.stillness, made.reads) == (Stillness.SETTLED, 2)
@@ -71,7 +71,7 @@ def test_a_still_table_settles_as_with_a_reader_that_is_waited_for() -> None:
         assert watched.shown.rows == reading(FULL).rows
 
 
-def test_frames_are_seen_while_a_reading_takes_long_and_only_one_is_read_at_a_time() -> None:
+def test_frames_are_processed_during_a_slow_reading_and_one_is_read_at_a_time() -> None:
     with slow() as made:
         made.may.clear()
         states = [made.see(FULL, wait=False).stillness for _ in range(12)]
@@ -79,7 +79,7 @@ def test_frames_are_seen_while_a_reading_takes_long_and_only_one_is_read_at_a_ti
         assert made.reads == 1
 
 
-def test_tiles_that_were_exchanged_during_a_slow_reading_are_never_settled_as_they_lay_before() -> None:
+def test_tiles_exchanged_during_a_slow_reading_are_never_settled_as_before() -> None:
     with slow() as made:
         made.look(FULL, 3)
         made.may.clear()
@@ -94,7 +94,7 @@ def test_tiles_that_were_exchanged_during_a_slow_reading_are_never_settled_as_th
         assert watched.shown.rows == reading(OTHER).rows
 
 
-def test_what_a_reader_raises_is_raised_and_the_next_frame_read_anew() -> None:
+def test_a_readers_error_is_raised_and_the_next_frame_read() -> None:
     with slow() as made:
         broken = made.stream._read
         made.stream._read = _breaks
@@ -111,23 +111,23 @@ def _breaks(_: Picture) -> PictureReading:
 
 
 FPS = 10
-COME, GONE = 5, 9  # the first frames with the hand, and without it
+COME, GONE = 5, 9  # the first frames with and without the hand
 
 
 @dataclass
 class Clock:
-    """Milliseconds; a reading takes some."""
+    """Milliseconds from the last hand; a reading takes some of them."""
 
     now: int = 0
 
 
 def hand_moves(world: SimulatedTable, frame: int) -> None:
-    """A hand comes in with frame `COME`, moves with every frame, and is gone with frame `GONE`."""
+    """A hand appears in frame `COME`, moves in every frame, and is gone in frame `GONE`."""
     world.cover(covered=COME <= frame < GONE, at=0.2 + 0.05 * frame)
 
 
 @pytest.mark.parametrize(("reader_ms", "most_ms"), [(0, 300), (100, 300), (400, 1000)])
-def test_a_tray_is_told_soon_after_the_last_hand(reader_ms: int, most_ms: int) -> None:
+def test_a_tray_is_read_soon_after_the_last_hand(reader_ms: int, most_ms: int) -> None:
     clock, world = Clock(), SimulatedTable(deal_tiles(3))
 
     def read(_: Picture) -> PictureReading:
@@ -138,7 +138,7 @@ def test_a_tray_is_told_soon_after_the_last_hand(reader_ms: int, most_ms: int) -
     with open_camera("sim://tray?seed=2&width=640&height=360", world=world) as camera:
         watched, last = stream.watched, -1
         while clock.now < 4000 and not (watched.stillness is Stillness.SETTLED and watched.at * FPS >= GONE):
-            frame = clock.now * FPS // 1000  # the newest frame: those that came while one was read are left out
+            frame = clock.now * FPS // 1000  # the newest frame, skipping those that came during a reading
             if frame > last:
                 hand_moves(world, frame)
                 watched, last = stream.see(frame / FPS, camera.frame()), frame
@@ -146,7 +146,7 @@ def test_a_tray_is_told_soon_after_the_last_hand(reader_ms: int, most_ms: int) -
     assert clock.now - GONE * 1000 // FPS <= most_ms
 
 
-def test_with_the_real_reader_a_hand_that_passes_changes_nothing_and_costs_two_readings() -> None:
+def test_a_passing_hand_changes_nothing_and_costs_two_readings() -> None:
     world, costs = SimulatedTable(deal_tiles(5)), []
 
     def read(picture: Picture) -> PictureReading:
@@ -167,9 +167,9 @@ def test_with_the_real_reader_a_hand_that_passes_changes_nothing_and_costs_two_r
     assert len(costs) == 4
 
 
-def test_a_frame_that_is_no_picture_changes_nothing() -> None:
+def test_a_frame_that_is_not_a_picture_changes_nothing() -> None:
     with BackgroundStream(read_picture) as stream:
         before = stream.watched
         with pytest.raises(PictureError):
-            stream.see(1.0, "no picture")  # type: ignore[arg-type]  # what a driver may give
+            stream.see(1.0, "no picture")  # type: ignore[arg-type]  # as a driver may do
         assert stream.watched is before

@@ -28,7 +28,7 @@ def shot(seed: int, *, noise: float = 2.0, light: float = 1.0, hand: int = 0) ->
 
 
 @given(SEEDS, st.floats(0, 12), st.floats(0.8, 1.25))
-def test_noise_and_changing_light_are_no_motion(seed: int, noise: float, light: float) -> None:
+def test_noise_and_changing_light_are_not_motion(seed: int, noise: float, light: float) -> None:
     assert not has_moved(shot(seed, noise=noise), shot(seed + 1, noise=noise, light=light))
 
 
@@ -38,8 +38,8 @@ def test_a_finger_is_motion_when_it_comes_and_when_it_goes(seed: int, noise: flo
     assert (has_moved(free, held), has_moved(held, free)) == (True, True)
 
 
-def test_what_changes_most_of_the_picture_is_motion_and_no_noise() -> None:
-    chance = np.random.default_rng(3)  # a tray makes way for a hand
+def test_a_change_of_most_of_the_picture_is_motion_rather_than_noise() -> None:
+    chance = np.random.default_rng(3)  # a hand disappears from a tray
     before, now = (np.kron(chance.choice([40, 200], (17, 30)), np.ones((8, 8))).astype(np.uint8) for _ in range(2))
     now[:, :120] = before[:, :120]
     now[:60] = np.where(before[:60] == 40, 200, 40)
@@ -50,28 +50,28 @@ def test_a_frame_is_still_against_itself() -> None:
     assert not has_moved(shot(1), shot(1))
 
 
-def test_frames_of_two_sizes_have_nothing_in_common() -> None:
+def test_frames_of_different_sizes_count_as_motion() -> None:
     assert has_moved(shot(1), shot(1)[:-1])
 
 
 @pytest.mark.parametrize("level", [0, 255])
-def test_light_that_goes_out_or_on_altogether_is_motion(level: int) -> None:
+def test_light_that_is_switched_on_or_off_is_motion(level: int) -> None:
     assert has_moved(shot(1), np.full_like(shot(1), level))
 
 
-def test_a_burnt_out_patch_does_not_move_when_the_light_wanders() -> None:
+def test_an_overexposed_area_does_not_move_when_the_light_changes() -> None:
     one, other = shot(1), shot(2, light=1.06)
     one[10:30, 10:30] = other[10:30, 10:30] = 255
     assert not has_moved(one, other)
 
 
 def lit(*, light: float = 1.0) -> np.ndarray:
-    """Return a sketch whose levels rise from the left, by 20 to 219, without noise."""
+    """Return a sketch whose levels rise from the left, from 20 to 219, without noise."""
     return np.round(np.tile(20.0 + np.arange(200.0), (60, 1)) * light).astype(np.uint8)
 
 
 def changed(before: np.ndarray, level: int, by: int, side: int = 6) -> np.ndarray:
-    """Change a square of cells, at the column of a level of `lit`: all but its outermost by all of that."""
+    """Change a square of cells at the column with level `lit`; only its inner cells change by the full amount."""
     now = before.astype(int)
     now[20 : 20 + side, level - 20 : level - 20 + side] += by
     return np.asarray(np.clip(now, 0, 255), dtype=np.uint8)
@@ -83,33 +83,33 @@ def changed(before: np.ndarray, level: int, by: int, side: int = 6) -> np.ndarra
         (100, 6, False),
         (100, 8, True),
         (100, -6, False),
-        (100, -7, True),  # 2.5 levels, and a twenty-fifth
+        (100, -7, True),  # 2.5 levels, plus a twenty-fifth
         (180, 10, False),
         (180, 12, True),
         (20, 3, False),
         (20, 4, True),
-        (175, 76, True),  # burnt out, by more than a quarter of all levels
+        (175, 76, True),  # overexposed, by more than a quarter of all levels
     ],
 )
-def test_cells_move_that_differ_by_more_than_rounding_and_flicker(level: int, by: int, *, moved: bool) -> None:
+def test_cells_have_moved_if_they_differ_by_more_than_rounding_and_flicker(level: int, by: int, *, moved: bool) -> None:
     assert has_moved(lit(), changed(lit(), level, by)) == moved
 
 
 @pytest.mark.parametrize(("by", "moved"), [(14, True), (21, False)])
-def test_a_cell_that_becomes_burnt_out_tells_nothing_of_a_change_of_light(by: int, *, moved: bool) -> None:
+def test_a_cell_that_becomes_overexposed_shows_no_change_of_light(by: int, *, moved: bool) -> None:
     """From 229 to 243, or to 250."""
     bright = np.asarray(lit() + 15, dtype=np.uint8)
     assert has_moved(bright, changed(bright, 214, by)) == moved
 
 
 @pytest.mark.parametrize(("side", "moved"), [(3, False), (4, True)])
-def test_four_cells_that_differ_together_are_motion(side: int, *, moved: bool) -> None:
-    """Each is judged with the eight about it: of a square of three only the middle one differs by all of it."""
+def test_four_changed_cells_together_are_motion(side: int, *, moved: bool) -> None:
+    """Each is averaged with its eight neighbours, so that in a square of three only the middle one changes fully."""
     assert has_moved(lit(), changed(lit(), 100, 10, side)) == moved
 
 
 @pytest.mark.parametrize(("light", "moved"), [(0.69, True), (0.71, False), (1.0, False), (1.08, False)])
-def test_light_changes_by_three_tenths_from_frame_to_frame_at_most(light: float, *, moved: bool) -> None:
+def test_light_may_change_by_three_tenths_between_frames(light: float, *, moved: bool) -> None:
     before, now = lit(), lit(light=light)
     assert (has_moved(before, now), has_moved(now, before)) == (moved, moved)
     assert not has_moved(before, now, relit=True)
@@ -119,23 +119,23 @@ def test_light_changes_by_three_tenths_from_frame_to_frame_at_most(light: float,
     ("level", "by", "moved"),
     [(80, 6, True), (80, 2, False), (80, -6, True), (80, -2, False), (150, 12, False), (150, -12, True)],
 )
-def test_of_two_exposures_a_change_is_motion_but_what_is_brighter_where_some_may_be_burnt_out(
+def test_between_exposures_changes_are_motion_except_brighter_cells_that_may_be_overexposed(
     level: int, by: int, *, moved: bool
 ) -> None:
-    """At the shorter exposure, where all light is half; beside what has 110 levels a pixel may be burnt out."""
+    """At the shorter exposure all light is half; next to a level of 110, a pixel may be overexposed."""
     long, short = lit(), changed(lit(light=0.5), level, by)
     assert (has_moved(long, short, relit=True), has_moved(short, long, relit=True)) == (moved, moved)
 
 
 @pytest.mark.parametrize(("columns", "moved"), [(39, True), (41, False)])
-def test_two_exposures_must_both_show_a_fifth_of_the_cells(columns: int, *, moved: bool) -> None:
+def test_both_exposures_must_show_a_fifth_of_the_cells(columns: int, *, moved: bool) -> None:
     long, short = np.full((60, 200), 255, dtype=np.uint8), np.full((60, 200), 128, dtype=np.uint8)
     long[:, :columns], short[:, :columns] = lit()[:, 40 : 40 + columns], lit(light=0.5)[:, 40 : 40 + columns]
     assert has_moved(long, short, relit=True) == moved
 
 
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (2592, 1944), (640, 480), (100, 80), (1, 1)])
-def test_a_sketch_is_at_most_so_wide_and_keeps_the_shape(width: int, height: int) -> None:
+def test_a_sketch_has_a_largest_width_and_keeps_its_shape(width: int, height: int) -> None:
     small = sketch(np.zeros((height, width, 3), dtype=np.uint8))
     assert small.shape == (max(1, round(height * min(1, SKETCH_WIDTH / width))), min(width, SKETCH_WIDTH))
 
@@ -152,7 +152,7 @@ def test_the_simulated_camera_is_still_until_somebody_reaches_in() -> None:
     assert (has_moved(still[-1], reached), has_moved(reached, further)) == (True, True)
 
 
-def test_one_other_tile_in_the_tray_is_noticed() -> None:
+def test_one_exchanged_tile_in_the_tray_is_noticed() -> None:
     rows = deal_tiles(4)
     world = SimulatedTable(rows)
     with open_camera("sim://tray?seed=3", world=world) as camera:
@@ -166,7 +166,7 @@ PLACES = st.integers(0, 33)
 
 
 class Watching:
-    """A watcher fed ten times a second with a table that somebody may change; counts what was read."""
+    """A watcher that gets ten frames a second of a table that may change, and counts readings."""
 
     def __init__(self) -> None:
         self.watcher = TableWatcher()
@@ -194,7 +194,7 @@ def sweep(table: Table) -> list[Table]:
     return [table.under(*range(first, first + 3)) for first in range(0, 11, 2)]
 
 
-def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -> None:
+def test_a_still_table_is_settled_by_its_second_reading_and_not_read_again() -> None:
     watching = Watching()
     states = [watching.see(FULL).stillness for _ in range(12)]
     assert states == [Stillness.MOVING, Stillness.SETTLING, *[Stillness.SETTLED] * 10]
@@ -202,7 +202,7 @@ def test_a_still_table_is_settled_with_its_second_reading_and_not_read_again() -
 
 
 @given(st.sets(PLACES), st.sets(PLACES))
-def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int], unread: set[int]) -> None:
+def test_without_motion_the_settled_reading_is_the_single_one(empty: set[int], unread: set[int]) -> None:
     table = FULL
     for index in empty:
         table = table.laid(index, None)
@@ -213,7 +213,7 @@ def test_when_nothing_moves_what_is_settled_is_the_still_reading(empty: set[int]
     assert (rows(watching.watcher.watched), watching.watcher.watched.stillness) == (still.rows, Stillness.SETTLED)
 
 
-def test_a_tile_that_two_frames_of_a_scene_read_differently_stays_unread_until_something_moves() -> None:
+def test_a_tile_with_contradicting_readings_stays_unread_until_something_moves() -> None:
     watching = Watching()
     watching.see(FULL)
     for serial in (90, 91, *[90] * 6):
@@ -224,7 +224,7 @@ def test_a_tile_that_two_frames_of_a_scene_read_differently_stays_unread_until_s
     assert rows(watching.look(FULL, 5))[0][0] == FULL.serials[0]
 
 
-def test_frames_in_motion_are_not_read() -> None:
+def test_frames_with_motion_are_not_read() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     read = watching.read
@@ -234,7 +234,7 @@ def test_frames_in_motion_are_not_read() -> None:
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
-def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_nothing(hand: list[int], rest: int) -> None:
+def test_a_hand_over_unchanged_tiles_never_changes_what_is_shown(hand: list[int], rest: int) -> None:
     watching = Watching()
     watching.look(FULL, 4)
     for column in hand:
@@ -243,14 +243,14 @@ def test_a_hand_passing_or_resting_never_changes_what_is_shown_where_it_did_noth
     assert (rows(watching.look(FULL, 5)), watching.watcher.watched.stillness) == (reading(FULL).rows, Stillness.SETTLED)
 
 
-def test_a_resting_hand_is_told_and_what_is_under_it_stays_as_last_seen() -> None:
+def test_a_resting_hand_is_reported_and_tiles_under_it_stay_as_last_seen() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     watched = watching.look(FULL.under(3, 4), 4)
     assert (watched.stillness, [(one.row, one.col) for one in watched.covered]) == (Stillness.COVERED, [(0, 3), (0, 4)])
 
 
-def test_what_was_changed_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
+def test_a_change_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     changed = FULL.laid(3, 130)
@@ -259,14 +259,14 @@ def test_what_was_changed_under_a_hand_is_seen_when_the_hand_is_gone() -> None:
     assert rows(watching.look(changed, 4))[0][3] == 130
 
 
-def test_places_beside_a_resting_hand_are_read_all_the_while() -> None:
+def test_places_beside_a_resting_hand_are_still_read() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     watching.look(FULL.under(3, 9), 1)
     assert rows(watching.look(FULL.laid(9, 131).under(3), 4))[0][9] == 131
 
 
-def test_a_tile_seen_elsewhere_is_not_remembered_under_the_hand() -> None:
+def test_a_tile_visible_elsewhere_is_not_remembered_under_the_hand() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     moved = FULL.laid(9, FULL.serials[3]).laid(3, None).under(3)
@@ -274,7 +274,7 @@ def test_a_tile_seen_elsewhere_is_not_remembered_under_the_hand() -> None:
     assert (shown[3], shown[9]) == (None, FULL.serials[3])
 
 
-def test_a_tray_hidden_almost_altogether_stays_as_last_seen() -> None:
+def test_an_almost_hidden_tray_stays_as_last_seen() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     hidden = FULL.under(*range(5, 34))
@@ -288,7 +288,7 @@ def test_a_tray_hidden_almost_altogether_stays_as_last_seen() -> None:
     assert len(watching.watcher.watched.covered) == 29
 
 
-def test_a_tray_that_is_taken_away_is_gone() -> None:
+def test_a_tray_that_was_removed_is_not_remembered() -> None:
     watching = Watching()
     watching.look(FULL, 4)
     bare = Table((None,) * 34)
@@ -299,7 +299,7 @@ def test_a_tray_that_is_taken_away_is_gone() -> None:
 
 @dataclass(frozen=True)
 class Slip:
-    """One frame in which the reader says something wrong of one place."""
+    """One frame in which the reader misreads one place."""
 
     frame: int
     index: int
@@ -313,7 +313,7 @@ class Slip:
         unique_by=lambda slip: slip.frame,
     )
 )
-def test_what_only_one_frame_showed_is_never_shown(slips: list[Slip]) -> None:
+def test_a_reading_of_only_one_frame_is_never_shown(slips: list[Slip]) -> None:
     watching = Watching()
     by_frame = {slip.frame: slip for slip in slips}
     said: dict[tuple[int, int], int] = {}
@@ -329,7 +329,7 @@ def test_what_only_one_frame_showed_is_never_shown(slips: list[Slip]) -> None:
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(40, 136)), min_size=1, max_size=4), st.randoms())
-def test_a_serial_is_never_shown_that_no_frame_showed(changes: list[tuple[int, int]], chance: Random) -> None:
+def test_a_serial_that_no_frame_showed_is_never_shown(changes: list[tuple[int, int]], chance: Random) -> None:
     watching, table = Watching(), FULL
     showed: set[tuple[int, int | None]] = set()
     for index, serial in changes:
@@ -350,14 +350,14 @@ def test_a_late_frame_changes_nothing() -> None:
     assert watching.watcher.watched is before
 
 
-def test_light_that_wanders_is_no_reason_to_read_again() -> None:
+def test_slowly_changing_light_does_not_cause_another_reading() -> None:
     watching = Watching()
     for step in range(30):
         watching.see(FULL, light=1 + 0.01 * (step % 7))
     assert (watching.read, watching.watcher.watched.stillness) == (2, Stillness.SETTLED)
 
 
-def test_what_changes_too_slowly_to_be_seen_from_frame_to_frame_is_read_again() -> None:
+def test_changes_too_slow_to_notice_between_frames_cause_another_reading() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     ghost = FULL.laid(0, 99)
@@ -369,21 +369,21 @@ def test_what_changes_too_slowly_to_be_seen_from_frame_to_frame_is_read_again() 
     assert rows(watching.watcher.watched)[0][0] == 99
 
 
-def test_backs_without_a_read_get_more_tries_and_then_peace() -> None:
+def test_unread_backs_cause_a_limited_number_of_readings() -> None:
     watching = Watching()
     for _ in range(20):
         watching.see(FULL, reading(FULL, unread=frozenset({6})))
     assert (watching.read, watching.watcher.watched.stillness) == (TRIES, Stillness.SETTLED)
 
 
-def test_a_back_that_frames_read_now_and_then_is_read() -> None:
+def test_a_back_that_is_read_only_sometimes_is_read_in_the_end() -> None:
     watching = Watching()
     for number in range(8):
         watching.see(FULL, reading(FULL, unread=frozenset({6} if number % 2 else ())))
     assert rows(watching.watcher.watched) == reading(FULL).rows
 
 
-def test_a_reader_that_contradicts_itself_leaves_the_tile_doubtful_and_the_others_read() -> None:
+def test_a_contradictory_tile_is_doubtful_and_the_others_are_read() -> None:
     watching = Watching()
     for number in range(12):
         watching.see(FULL, reading(FULL.laid(6, 100 + number)))
@@ -393,14 +393,14 @@ def test_a_reader_that_contradicts_itself_leaves_the_tile_doubtful_and_the_other
     assert watching.read == TRIES
 
 
-def test_after_a_gap_nothing_counts_that_was_seen_before_it() -> None:
+def test_after_a_gap_earlier_frames_do_not_count() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.frames += int(GAP_S * 10) + 1
     assert [watching.see(FULL).stillness for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
-def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
+def test_after_a_lost_camera_the_shown_reading_must_be_confirmed() -> None:
     watching = Watching()
     watching.look(FULL, 5)
     watching.watcher.lose()
@@ -409,7 +409,7 @@ def test_a_lost_camera_leaves_what_was_shown_and_must_see_it_anew() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 5, 255])
-def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: int) -> None:
+def test_without_light_the_reading_stays_and_nothing_is_read(level: int) -> None:
     watching = Watching()
     watching.look(FULL, 5)
     for _ in range(5):
@@ -419,7 +419,7 @@ def test_when_the_light_goes_out_the_verdict_stays_and_nothing_is_read(level: in
     assert [watching.see(FULL).stillness for _ in range(3)] == [Stillness.MOVING, Stillness.SETTLING, Stillness.SETTLED]
 
 
-def test_a_reading_that_nobody_asked_for_is_not_looked_at() -> None:
+def test_a_reading_that_was_not_requested_is_ignored() -> None:
     watcher = TableWatcher()
     before = watcher.watched
     watcher.take(reading(FULL))
@@ -427,11 +427,11 @@ def test_a_reading_that_nobody_asked_for_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("state", [PlaceState.EMPTY, PlaceState.FACE_UP])
-def test_a_place_that_changes_its_state_is_shown_after_two_frames(state: PlaceState) -> None:
+def test_a_changed_place_is_shown_after_two_frames(state: PlaceState) -> None:
     watching = Watching()
     watching.look(FULL, 5)
     changed = FULL.laid(2, None)
     held = reading(changed)
     said = PictureReading(held.reads, (*held.places[:2], place(2, None, state), *held.places[3:]))
-    states = [watching.see(changed, said).shown.places[2].state for _ in range(4)]  # type: ignore[union-attr]  # shown long ago
+    states = [watching.see(changed, said).shown.places[2].state for _ in range(4)]  # type: ignore[union-attr]  # shown long before
     assert states == [PlaceState.BACK, PlaceState.BACK, state, state]

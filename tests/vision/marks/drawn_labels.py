@@ -1,4 +1,4 @@
-"""Tile backs with labels, drawn by zxing and not by what is tested, then spoilt as a bad camera would spoil them."""
+"""Tile backs with labels, drawn independently with zxing and then degraded as by a bad camera."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from vision.geometry import UNIT_SQUARE, Picture, Quad
 from vision.marks.label_code import Payload
 
 TEXTS = {14: "HM1-{:02d}-{:03d}", 12: "HM{:02d}{:03d}", 10: "{:02d}{:03d}"}
-_FINER = 3  # times that tiles are drawn finer
+_FINER = 3  # tiles are drawn this many times larger
 _TALL = 1.36
 _BACK = (96, 120, 60)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A label to draw: what it says, its modules, whether its tile's quad is given the other way up."""
+    """A label to draw: its text, its number of modules, and whether its tile's quad starts at the other end."""
 
     payload: Payload
     count: int = 14
@@ -28,7 +28,7 @@ class Drawn:
 
 @cache
 def barcode(text: str) -> Picture:
-    """Draw a DataMatrix, a pixel a module."""
+    """Draw a DataMatrix, one pixel per module."""
     drawn = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.DataMatrix)
     return np.array(zxingcpp.write_barcode_to_image(drawn, add_quiet_zones=False))
 
@@ -53,7 +53,7 @@ def lay(
 
 
 def spoil(picture: Picture, *, blur: float = 0.0, noise: float = 0.0, glare: float = 0.0, seed: int = 0) -> Picture:
-    """Blur (pixels), lay a bright reflection over the middle (levels) and add noise (levels)."""
+    """Blur a picture (pixels), add a bright reflection in the middle (levels), and add noise (levels)."""
     seen = cv2.GaussianBlur(picture, (0, 0), blur).astype(np.float32) if blur else picture.astype(np.float32)
     if glare:
         height, width = picture.shape[:2]
@@ -91,7 +91,7 @@ def _back(tile: Drawn | None, width: int, chance: np.random.Generator) -> Pictur
 
 
 def _put(picture: Picture, back: Picture, outline: Quad) -> None:
-    """Put a back into its piece of the picture."""
+    """Draw a back into its part of the picture."""
     left, top = np.maximum(np.floor(outline.min(axis=0)), 0).astype(int)
     right, bottom = np.ceil(outline.max(axis=0)).astype(int)
     piece = picture[top:bottom, left:right]

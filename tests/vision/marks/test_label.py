@@ -1,4 +1,4 @@
-"""Labels are read, and known from print."""
+"""Labels are read, and distinguished from print."""
 
 from dataclasses import replace
 
@@ -17,15 +17,15 @@ from vision.marks.label import (
     DECODED_CONFIDENCE,
     NO_MARK,
     LabelHit,
+    _evenly_chosen,
     _likelier_candidate,
     _likeliest_frames,
-    _look_one_by_one,
     _odds_if_framed,
     _on_tile,
     _part_about,
     _search_along,
     _search_kind,
-    _spread,
+    _search_one_by_one,
     _usual_set,
     as_grey,
     find_hits,
@@ -55,7 +55,7 @@ def _read(picture: Picture, quads: list[Quad]) -> list[tuple[str | None, int | N
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
 @pytest.mark.parametrize(("blur", "step"), [(0.0, 5), (1.5, 9)], ids=["sharp", "blurred"])
-def test_labels_of_a_set_read_back_whichever_way_up(count: int, blur: float, step: int) -> None:
+def test_labels_of_a_set_are_read_either_way_up(count: int, blur: float, step: int) -> None:
     tiles = _tiles(*range(1, 137, step), count=count)
     picture, quads = lay(tiles)
     marks = read_labels(spoil(picture, blur=blur, noise=4), quads)
@@ -73,7 +73,7 @@ def test_labels_of_a_set_read_back_whichever_way_up(count: int, blur: float, ste
     damage=st.tuples(st.floats(0, 4), st.floats(0, 70), st.floats(0, 250)),
     seed=st.integers(0, 2**31),
 )
-def test_whatever_is_done_to_the_picture_a_serial_that_comes_out_is_the_one_that_was_drawn(
+def test_degraded_pictures_never_give_a_wrong_serial(
     serials: list[int], count: int, width: int, play: float, damage: tuple[float, float, float], seed: int
 ) -> None:
     tiles = _tiles(*serials, count=count)
@@ -87,7 +87,7 @@ def test_whatever_is_done_to_the_picture_a_serial_that_comes_out_is_the_one_that
         assert (mark.serial is None) == (mark.confidence == 0)
 
 
-def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
+def test_labels_that_zxing_does_not_decode_are_read() -> None:
     tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
@@ -97,8 +97,8 @@ def test_labels_that_zxing_does_not_decode_are_read_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-def test_labels_of_little_more_than_a_pixel_a_module_are_read(count: int) -> None:
-    """Where modules are so small, the frame of ten modules seems as likely as that of fourteen."""
+def test_labels_of_little_more_than_a_pixel_per_module_are_read(count: int) -> None:
+    """With modules this small, a frame of ten modules seems as likely as one of fourteen."""
     tiles = _tiles(*range(1, 137, 8), count=count)
     picture, quads = lay(tiles, width=41)
     blurred = spoil(picture, blur=0.95, noise=2)
@@ -115,11 +115,11 @@ def test_white_labels_on_black_are_read() -> None:
     assert _read(inverted, quads) == [("08", tile.payload.serial) for tile in tiles]
 
 
-def test_white_labels_on_black_that_zxing_leaves_are_read_by_us() -> None:
+def test_white_labels_on_black_that_zxing_does_not_decode_are_read() -> None:
     tiles = _tiles(*range(1, 35))
     picture, quads = lay(tiles, width=100)
     inverted = spoil(np.asarray(255 - picture, dtype=np.uint8), blur=0.0)
-    for quad in quads[:3]:  # these three out of focus
+    for quad in quads[:3]:  # these three are out of focus
         left, top, right, bottom = (int(part) for part in (*quad.min(axis=0), *quad.max(axis=0)))
         piece = inverted[top:bottom, left:right]
         piece[:] = cv2.GaussianBlur(piece, (0, 0), 2.0)
@@ -128,7 +128,7 @@ def test_white_labels_on_black_that_zxing_leaves_are_read_by_us() -> None:
 
 
 def _spun(picture: Picture, degrees: float) -> tuple[Picture, np.ndarray]:
-    """A picture turned about its middle, on a larger sheet, and how points move."""
+    """A picture rotated about its middle, on a larger canvas, and how points move."""
     side = int(np.hypot(*picture.shape[:2])) + 2
     middle = (picture.shape[1] / 2, picture.shape[0] / 2)
     spin = cv2.getRotationMatrix2D(middle, -degrees, 1.0)
@@ -149,7 +149,7 @@ def test_labels_are_read_at_any_angle(degrees: float) -> None:
 @pytest.mark.parametrize(
     ("degrees", "turned"), [(0, False), (20, False), (30, None), (45, None), (90, None), (180, True), (160, True)]
 )
-def test_a_label_stuck_on_askew_no_longer_tells_how_its_tile_stands(degrees: float, *, turned: bool | None) -> None:
+def test_a_label_stuck_on_askew_does_not_show_its_tiles_way_up(degrees: float, *, turned: bool | None) -> None:
     picture, quads = lay([Drawn(Payload(SET, 117), 14, turned=False)], width=120, play=0.0)
     spun, spin = _spun(picture, degrees)
     middle = quads[0].mean(axis=0) @ spin[:, :2].T + spin[:, 2]
@@ -159,7 +159,7 @@ def test_a_label_stuck_on_askew_no_longer_tells_how_its_tile_stands(degrees: flo
 
 
 @pytest.mark.parametrize("blur", [0.0, 1.5])
-def test_where_the_mark_lies_on_the_tile_is_told_as_it_stands(blur: float) -> None:
+def test_the_labels_position_is_given_in_its_own_orientation(blur: float) -> None:
     tiles = _tiles(*range(1, 10))
     picture, quads = lay(tiles, play=0.0)
     for mark in read_labels(spoil(picture, blur=blur), quads):
@@ -173,7 +173,7 @@ def test_a_tile_of_another_set_is_read_with_its_own_set_and_format(blur: float) 
     assert _read(spoil(picture, blur=blur), quads)[-1] == ("35", 117)
 
 
-def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes() -> None:
+def test_labels_of_the_usual_kind_are_found_though_only_another_kind_decodes() -> None:
     tiles = [*_tiles(*range(1, 9)), *_tiles(117, count=10, number=35)]
     picture, quads = lay(tiles, width=80)
     blurred = spoil(picture, blur=1.1, noise=4)
@@ -183,7 +183,7 @@ def test_labels_of_another_kind_are_found_though_only_a_strangers_label_decodes(
     assert _read(blurred, quads) == [(tile.payload.set_text, tile.payload.serial) for tile in tiles]
 
 
-def test_a_label_on_its_side_is_read_and_the_way_up_of_its_tile_left_open() -> None:
+def test_a_label_on_its_side_is_read_without_a_way_up() -> None:
     picture, quads = lay(_tiles(1, 3, 5))
     marks = read_labels(picture, [np.roll(quad, 1, axis=0) for quad in quads])
     assert [(mark.serial, mark.turned) for mark in marks] == [(1, None), (3, None), (5, None)]
@@ -195,7 +195,7 @@ def test_bare_backs_have_no_mark() -> None:
     assert [(mark.serial, mark.set_text, mark.turned, mark.confidence) for mark in bare] == 2 * [(None, None, None, 0)]
 
 
-def test_a_label_too_blurred_to_say_anything_says_nothing_or_which_way_up_it_is() -> None:
+def test_a_label_too_blurred_to_read_gives_at_most_its_way_up() -> None:
     tiles = _tiles(*range(1, 35))
     sharp, quads = lay(tiles, width=60)
     for mark, tile in zip(read_labels(spoil(sharp, blur=2.2, noise=8), quads), tiles, strict=True):
@@ -203,18 +203,18 @@ def test_a_label_too_blurred_to_say_anything_says_nothing_or_which_way_up_it_is(
         assert mark.turned in {None, tile.turned}
 
 
-def test_a_label_beside_the_tiles_is_nobodys() -> None:
+def test_a_label_beside_the_tiles_is_ignored() -> None:
     picture, quads = lay(_tiles(1, 2, 3))
     assert _read(picture, quads[1:]) == [("08", 2), ("08", 3)]
 
 
-def test_two_labels_on_what_is_given_as_one_tile_are_no_read() -> None:
+def test_a_tile_with_two_labels_is_not_read() -> None:
     picture, quads = lay(_tiles(1, 3), play=0.0)
     both = np.array([quads[0][0], quads[1][1], quads[1][2], quads[0][3]])
     assert [mark.serial for mark in read_labels(picture, [both])] == [None]
 
 
-def test_a_half_hidden_label_is_right_or_not_read() -> None:
+def test_a_half_hidden_label_is_right_or_unread() -> None:
     tiles = _tiles(*range(1, 4))
     picture, quads = lay(tiles)
     for at, quad in enumerate(quads):
@@ -224,7 +224,7 @@ def test_a_half_hidden_label_is_right_or_not_read() -> None:
         assert mark.serial in {None, tile.payload.serial}
 
 
-def test_grey_and_colour_read_alike() -> None:
+def test_grey_and_colour_pictures_read_the_same() -> None:
     picture, quads = lay(_tiles(5, 6, 7))
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     assert _read(grey, quads) == _read(picture, quads) == [("08", 5), ("08", 6), ("08", 7)]
@@ -241,7 +241,7 @@ def test_no_tiles_give_no_marks() -> None:
 
 @COSTLY
 @given(st.integers(0, 2**31), st.floats(-300, 300))
-def test_rubbish_is_not_read_and_never_raises(seed: int, shift: float) -> None:
+def test_rubbish_is_not_read_and_raises_nothing(seed: int, shift: float) -> None:
     chance = np.random.default_rng(seed)
     noise = np.asarray(cv2.resize(chance.integers(0, 255, (40, 60), dtype=np.uint8), (240, 160)), dtype=np.uint8)
     quads = [chance.uniform(0, 200, (4, 2)) + shift for _ in range(3)]
@@ -261,12 +261,12 @@ def _printed() -> tuple[Picture, list[Quad]]:
     return picture, quads
 
 
-def test_labels_are_told_from_printed_numbers() -> None:
+def test_labels_are_distinguished_from_printed_numbers() -> None:
     assert is_labelled(*_labelled())
     assert not is_labelled(*_printed())
 
 
-def test_a_closer_look_tells_labels_that_blur_hides() -> None:
+def test_a_closer_look_finds_blurred_labels() -> None:
     picture, quads = _labelled()
     blurred = spoil(picture, blur=2.0)
     assert not is_labelled(blurred, quads)
@@ -289,7 +289,7 @@ def candidate(
     count: int = 12,
     named: int = 8,
 ) -> LabelCandidate:
-    """Return a look at a label that seems to say 117 of a set, its likeness and that of the likeliest other word."""
+    """Return a label that seems to show 117 of a set, with its likeness and that of the likeliest other word."""
     kind = LabelKind(count, np.zeros(2), np.full(2, 0.4))
     patch = LabelPatch(np.zeros((4, 4), np.float32), kind, turned=False, margin=3.0)
     look = LabelCandidate(patch, LabelPose(np.eye(2, 3), frame), frame, other)
@@ -298,29 +298,29 @@ def candidate(
 
 
 def likeness_of_odds(odds: float, rival: float, count: int = 12) -> float:
-    """Return the likeness of a word that is so much likelier than its rival: the odds of a label, solved for it."""
+    """Return the likeness that gives a word these odds against its rival."""
     return float(np.sqrt(1 - (1 - rival**2) * np.exp(-2 * odds / (count - 2) ** 2)))
 
 
-def test_the_odds_of_a_label_grow_with_its_modules_and_what_its_word_leaves_unexplained() -> None:
+def test_the_odds_of_a_label_grow_with_its_modules_and_shrink_with_the_unexplained_rest() -> None:
     assert label_odds(candidate(likeness=0.9, rival=0.5)) == pytest.approx(50 * np.log(0.75 / 0.19))
     assert label_odds(candidate(likeness=0.9, rival=0.5, count=14)) == pytest.approx(72 * np.log(0.75 / 0.19))
     assert label_odds(candidate(likeness=-0.9, rival=-0.5)) == 0.0
 
 
-def test_a_label_is_as_sure_as_a_tenth_of_its_odds_and_never_surer_than_one_that_decodes() -> None:
+def test_a_guessed_labels_confidence_follows_a_tenth_of_its_odds_up_to_that_of_decoded_ones() -> None:
     assert label_confidence(candidate(likeness=likeness_of_odds(20.0, 0.5), rival=0.5)) == pytest.approx(0.99)
     assert label_confidence(candidate(likeness=0.999, rival=0.1)) == DECODED_CONFIDENCE
 
 
 @pytest.mark.parametrize(("usual", "odds"), [(8, 28.0), (None, 40.0), (9, 45.0)])
-def test_a_label_needs_better_odds_where_its_set_is_not_known_or_another(usual: int | None, odds: float) -> None:
+def test_a_label_needs_better_odds_if_its_set_is_unknown_or_unusual(usual: int | None, odds: float) -> None:
     above, below = (candidate(likeness=likeness_of_odds(odds + off, 0.5), rival=0.5) for off in (1e-6, -1e-6))
     assert is_certain(above, usual)
     assert not is_certain(below, usual)
 
 
-def test_a_label_is_certain_only_with_a_frame_and_a_word_that_is_like() -> None:
+def test_a_label_is_certain_only_with_a_frame_and_a_similar_word() -> None:
     assert is_certain(candidate(frame=0.4), 8)
     assert not is_certain(candidate(frame=0.4 - 1e-6), 8)
     assert is_certain(candidate(likeness=0.65, rival=0.0), 8) == (label_odds(candidate(likeness=0.65, rival=0.0)) >= 28)
@@ -332,11 +332,11 @@ def test_a_label_is_certain_only_with_a_frame_and_a_word_that_is_like() -> None:
     ("frame", "other", "seen"),
     [(0.6, 0.4 - 1e-6, True), (0.6 - 1e-6, 0.3, False), (0.7, 0.5 + 1e-6, False), (0.9, 0.2, True)],
 )
-def test_a_label_is_seen_by_a_frame_that_stands_clearly_one_way(frame: float, other: float, *, seen: bool) -> None:
+def test_a_label_is_seen_if_its_frame_is_clearly_one_way_up(frame: float, other: float, *, seen: bool) -> None:
     assert is_seen(candidate(frame=frame, other=other)) == seen
 
 
-def test_what_is_dismissed_after_the_first_look_is_looked_for_no_further() -> None:
+def test_tiles_dismissed_after_the_first_look_are_not_searched() -> None:
     tiles = _tiles(*range(1, 18))
     picture, quads = lay(tiles)
     grey = as_grey(picture)
@@ -352,7 +352,7 @@ def test_what_is_dismissed_after_the_first_look_is_looked_for_no_further() -> No
 
 
 @pytest.mark.parametrize("many", [1, 12, 13])
-def test_few_tiles_are_decoded_where_they_lie_and_many_in_the_whole_picture(many: int) -> None:
+def test_few_tiles_are_decoded_in_their_own_parts_and_many_in_the_whole_picture(many: int) -> None:
     tiles = _tiles(*range(1, 18))
     picture, quads = lay(tiles)
     hits = find_hits(as_grey(picture), quads[:many]).hits
@@ -362,7 +362,7 @@ def test_few_tiles_are_decoded_where_they_lie_and_many_in_the_whole_picture(many
 @pytest.mark.parametrize(
     ("middle", "part"),
     [
-        ((100.0, 80.0), (76, 53, 124, 106)),  # 40 by 44 pixels, and a tenth about it
+        ((100.0, 80.0), (76, 53, 124, 106)),  # 40 by 44 pixels, and a tenth around it
         ((10.0, 10.0), (0, 0, 34, 36)),
         ((190.0, 140.0), (166, 113, 200, 150)),
     ],
@@ -373,7 +373,7 @@ def test_a_tile_is_decoded_in_its_own_part_of_the_picture(
     assert _part_about(rectangle(np.array(middle), 40.0, 44.0), 200, 150) == part
 
 
-def test_the_usual_kind_is_that_of_most_labels_at_their_usual_spot() -> None:
+def test_the_usual_kind_is_that_of_most_labels_at_their_median_spot() -> None:
     def kind(count: int, spot: float, size: float) -> LabelKind:
         return LabelKind(count, np.array([spot, 0.0]), np.full(2, size))
 
@@ -386,7 +386,7 @@ def test_the_usual_kind_is_that_of_most_labels_at_their_usual_spot() -> None:
     assert usual_kind([askew]) is None
 
 
-def test_where_a_decoded_label_lies_on_its_tile() -> None:
+def test_a_decoded_label_has_its_position_on_the_tile() -> None:
     tile = rectangle(np.array([100.0, 100.0]), 60.0, 80.0)
     hit = _on_tile(Payload(8, 5), 14, rectangle(np.array([106.0, 92.0]), 24.0, 24.0), tile)
     assert hit is not None
@@ -406,7 +406,7 @@ def test_where_a_decoded_label_lies_on_its_tile() -> None:
 
 
 @pytest.mark.parametrize(("degrees", "told"), [(24.5, True), (25.7, False), (-24.5, True), (-25.7, False)])
-def test_a_label_tells_how_its_tile_stands_up_to_twenty_five_degrees(degrees: float, *, told: bool) -> None:
+def test_a_label_shows_the_way_up_if_askew_by_less_than_25_degrees(degrees: float, *, told: bool) -> None:
     spin = np.array(
         [
             [np.cos(np.radians(degrees)), np.sin(np.radians(degrees))],
@@ -419,15 +419,15 @@ def test_a_label_tells_how_its_tile_stands_up_to_twenty_five_degrees(degrees: fl
     assert (hit.turned, bool(np.isnan(hit.kind.spot).any())) == (False if told else None, not told)
 
 
-def test_some_tiles_are_chosen_from_here_and_there() -> None:
+def test_tiles_are_chosen_evenly() -> None:
     quads = [np.full((4, 2), float(at)) for at in range(10)]
-    assert [int(quad[0, 0]) for quad in _spread(quads, 4)] == [0, 3, 6, 9]
-    assert [int(quad[0, 0]) for quad in _spread(quads[:2], 4)] == [0, 1]
-    assert _spread([], 4) == []
+    assert [int(quad[0, 0]) for quad in _evenly_chosen(quads, 4)] == [0, 3, 6, 9]
+    assert [int(quad[0, 0]) for quad in _evenly_chosen(quads[:2], 4)] == [0, 1]
+    assert _evenly_chosen([], 4) == []
 
 
 @pytest.mark.parametrize("named", [2, 3])
-def test_three_labels_tell_the_usual_set(named: int) -> None:
+def test_three_labels_determine_the_usual_set(named: int) -> None:
     looks = [candidate(named=35)]
     hits = {
         at: LabelHit(Payload(8, at + 1), LabelKind(14, np.zeros(2), np.full(2, 0.4)), turned=False)
@@ -436,37 +436,37 @@ def test_three_labels_tell_the_usual_set(named: int) -> None:
     assert _usual_set(hits, looks) == (8 if named == 3 else None)
 
 
-def test_of_a_picture_whose_labels_are_known_no_tile_is_searched_for_another_kind(
+def test_no_other_kind_is_searched_if_the_pictures_labels_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A second look at one tile: three that were read before tell how it should look, two do not."""
+    """A second look at one tile: three labels read before show how it should look, two do not."""
     asked: list[Quad] = []
     monkeypatch.setattr(label, "_likelier_candidate", lambda *_: of_odds(10.0))
     monkeypatch.setattr(label, "search_label", lambda _, quad, **__: asked.append(quad))
     before = [label._mark_of_candidate(of_odds(46.0), None)] * 3
     assert [mark.label is not None for mark in before] == [True] * 3
-    looks = _look_one_by_one(GREY, {0: TILES[0]}, {}, before)
+    looks = _search_one_by_one(GREY, {0: TILES[0]}, {}, before)
     assert [label_odds(look) for look in looks.values()] == pytest.approx([10.0])
     assert not asked
-    _look_one_by_one(GREY, {0: TILES[0]}, {}, before[:2])
+    _search_one_by_one(GREY, {0: TILES[0]}, {}, before[:2])
     assert len(asked) == 2
 
 
-def test_labels_that_were_read_before_tell_the_usual_set() -> None:
+def test_labels_read_before_determine_the_usual_set() -> None:
     before = [label._mark_of_candidate(of_odds(46.0), None)]
     assert _usual_set({}, [], before * 2) is None
     assert _usual_set({}, [], before * 3) == 8
 
 
 def on_a_corner(picture: Picture, quads: list[Quad], degrees: float) -> tuple[Picture, list[Quad]]:
-    """Turn a picture, and leave the tiles upright: so their labels are stuck on."""
+    """Rotate a picture but keep the tiles upright, so that their labels are stuck on at an angle."""
     spun, spin = _spun(picture, degrees)
     middles = [quad.mean(axis=0) @ spin[:, :2].T + spin[:, 2] for quad in quads]
     return spun, [quad - quad.mean(axis=0) + middle for quad, middle in zip(quads, middles, strict=True)]
 
 
 @pytest.mark.parametrize("degrees", [45.0, -42.0])
-def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_up(degrees: float) -> None:
+def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_without_a_way_up(degrees: float) -> None:
     tiles = _tiles(*range(1, 5))
     picture, quads = on_a_corner(*lay([replace(one, turned=False) for one in tiles], width=66, across=4), degrees)
     blurred = spoil(picture, blur=1.0, noise=4)
@@ -481,12 +481,12 @@ def test_labels_on_a_corner_that_zxing_does_not_decode_are_read_and_tell_no_way_
     assert all(np.isnan(mark.spot).all() for mark in marks)
 
 
-def test_no_print_is_a_label_on_a_corner() -> None:
+def test_print_is_never_a_label_on_a_corner() -> None:
     assert not is_labelled_closely(*_printed(), askew=True)
 
 
 @pytest.mark.parametrize("blur", [0.0, 1.5])
-def test_a_set_that_was_labelled_with_more_modules_before_is_read_with_its_new_labels(blur: float) -> None:
+def test_a_set_with_older_labels_of_more_modules_is_read_with_its_new_ones(blur: float) -> None:
     tiles = _tiles(*range(1, 13)) + _tiles(13, 14, 15, count=12)
     picture, quads = lay(tiles)
     assert _read(spoil(picture, blur=blur, noise=4), quads) == [("08", serial) for serial in range(1, 16)]
@@ -497,24 +497,24 @@ TILES = [rectangle(np.array([50.0 * at, 50.0]), 30.0, 40.0) for at in range(60)]
 
 
 def of_odds(odds: float, frame: float = 0.9) -> LabelCandidate:
-    """Return a look at a label of so good odds."""
+    """Return a label with these odds."""
     return candidate(likeness=likeness_of_odds(odds, 0.5), rival=0.5, frame=frame)
 
 
 @pytest.mark.parametrize(
     ("upright", "over", "refitted", "asked", "told"),
     [
-        ((46.0, 0.67), (50.0, 0.9), 60.0, 1, 46.0),  # beyond doubt: the other way up is not looked at
+        ((46.0, 0.67), (50.0, 0.9), 60.0, 1, 46.0),  # beyond doubt: the other way up is not tried
         ((46.0, 0.65), (50.0, 0.9), 60.0, 2, 50.0),
         ((44.0, 0.67), (30.0, 0.6), 60.0, 2, 60.0),
-        ((44.0, 0.67), (30.0, 0.6), 40.0, 2, 44.0),  # a second fit that is worse
+        ((44.0, 0.67), (30.0, 0.6), 40.0, 2, 44.0),  # the second fit is worse
         ((30.0, 0.6), (44.0, 0.67), 43.0, 2, 44.0),
-        ((46.0, 0.6), (20.0, 0.5), 60.0, 2, 46.0),  # certain in any set: no second fit
-        ((20.0, 0.39), (10.0, 0.3), 60.0, 2, 20.0),  # hardly a frame: not worth one
+        ((46.0, 0.6), (20.0, 0.5), 60.0, 2, 46.0),  # certain for any set: no second fit
+        ((20.0, 0.39), (10.0, 0.3), 60.0, 2, 20.0),  # hardly a frame: not fitted again
         ((20.0, 0.41), (10.0, 0.3), 60.0, 2, 60.0),
     ],
 )
-def test_a_tile_is_looked_at_either_way_up_until_its_label_is_beyond_doubt(
+def test_a_tile_is_searched_both_ways_up_until_a_label_is_beyond_doubt(
     monkeypatch: pytest.MonkeyPatch,
     upright: tuple[float, float],
     over: tuple[float, float],
@@ -543,7 +543,7 @@ def test_a_tile_is_looked_at_either_way_up_until_its_label_is_beyond_doubt(
         assert (found.frame, found.other_frame) == (max(upright[1], over[1]), min(upright[1], over[1]))
 
 
-def test_the_odds_of_a_word_without_a_frame_are_not_worth_knowing() -> None:
+def test_a_word_without_a_frame_has_no_odds() -> None:
     assert [_odds_if_framed(of_odds(20.0, frame)) for frame in (0.4, 0.39)] == [pytest.approx(20.0), -1.0]
 
 
@@ -551,7 +551,7 @@ def test_the_odds_of_a_word_without_a_frame_are_not_worth_knowing() -> None:
     ("tiles", "found", "asked"),
     [(0, None, []), (3, None, [0, 1, 2]), (7, None, [0, 1, 2, 3]), (9, None, [0, 2, 4, 6]), (9, 2, [0, 2])],
 )
-def test_four_tiles_from_here_and_there_are_searched_until_one_tells_the_kind(
+def test_up_to_four_tiles_are_searched_until_one_shows_the_kind(
     monkeypatch: pytest.MonkeyPatch, tiles: int, found: int | None, asked: list[int]
 ) -> None:
     searched: list[int] = []
@@ -570,11 +570,11 @@ def test_four_tiles_from_here_and_there_are_searched_until_one_tells_the_kind(
     [
         ([0.25, 0.26, 0.5], 2, [0.5]),  # up to a quarter there is no frame
         ([0.9, 0.8, 0.7, 0.6], 3, [0.9, 0.8]),
-        ([0.39] * 4, 3, []),  # from 0.4 on a word is guessed
+        ([0.39] * 4, 3, []),  # a word is guessed from 0.4
         ([0.3, 0.41, 0.42], 3, [0.42, 0.41]),
     ],
 )
-def test_the_likeliest_frames_of_so_many_modules_are_fitted(
+def test_the_likeliest_frames_with_one_number_of_modules_are_fitted(
     monkeypatch: pytest.MonkeyPatch, frames: list[float], fitted: int, likeliest: list[float]
 ) -> None:
     fits: list[float] = []
@@ -591,7 +591,7 @@ def test_the_likeliest_frames_of_so_many_modules_are_fitted(
     assert [look.frame for look in looks] == likeliest
 
 
-def test_a_word_is_guessed_for_each_number_of_modules_the_likeliest_frame_first(
+def test_a_word_is_guessed_for_each_number_of_modules_in_order_of_likelihood(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames: dict[int, list[float]] = {14: [0.5], 12: [], 10: [0.9, 0.8]}
@@ -612,10 +612,10 @@ def test_a_word_is_guessed_for_each_number_of_modules_the_likeliest_frame_first(
     assert _search_along(GREY, TILES[0], 0.0) is None
 
 
-def test_labels_are_searched_in_every_size_either_way_up_about_their_usual_spot(
+def test_labels_are_searched_in_all_sizes_and_ways_up_around_their_usual_spot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Sides lie within five hundredths of one that is tried; the search reaches 17 hundredths of a tile's width."""
+    """Sizes are within five hundredths of one that is tried; the search reaches 17 hundredths of a tile's width."""
     asked: list[tuple[LabelKind, bool, float]] = []
 
     def find(_: Picture, __: Quad, kind: LabelKind, *, turned: bool, margin: float, angles: object) -> LabelCandidate:
@@ -638,7 +638,7 @@ def test_labels_are_searched_in_every_size_either_way_up_about_their_usual_spot(
 
 
 @pytest.mark.parametrize(("unread", "again", "searched"), [(3, 3, 3), (24, 24, 4), (30, 24, 4)])
-def test_some_tiles_are_looked_at_again_and_a_few_searched_for_any_kind(
+def test_few_tiles_are_searched_again_and_fewer_for_any_kind(
     monkeypatch: pytest.MonkeyPatch, unread: int, again: int, searched: int
 ) -> None:
     looked: list[float] = []
@@ -654,9 +654,9 @@ def test_some_tiles_are_looked_at_again_and_a_few_searched_for_any_kind(
     monkeypatch.setattr(label, "_likelier_candidate", look)
     monkeypatch.setattr(label, "search_label", search)
     hits = {at: LabelHit(Payload(8, at + 1), candidate().patch.kind, turned=False) for at in range(50, 53)}
-    _look_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits, ())
+    _search_one_by_one(GREY, {at: TILES[at] for at in (40, *range(unread))}, hits, ())
     assert (looked, asked) == ([3.5] * (unread + 1) + [6.0] * again, list(range(searched)))
 
 
-def test_where_nothing_is_seen_there_is_no_spot() -> None:
+def test_an_unread_mark_has_no_spot() -> None:
     assert (NO_MARK.spot.shape, bool(np.isnan(NO_MARK.spot).all())) == ((2,), True)

@@ -1,4 +1,4 @@
-"""What a label says, as zxing draws it, and what is guessed from modules."""
+"""The words of labels, compared with those that zxing draws, and how they are guessed from modules."""
 
 import cv2
 import numpy as np
@@ -27,7 +27,7 @@ def _says(white: np.ndarray) -> str:
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-def test_every_word_of_a_set_is_what_zxing_draws(count: int) -> None:
+def test_every_word_of_a_set_equals_zxings(count: int) -> None:
     known = label_codebook(count)
     drawn = {barcode(TEXTS[count].format(8, serial)).tobytes() for serial in range(1, LAST_SERIAL + 1)}
     of_set = [at for at in range(len(known.modules)) if known.payload(at).set == 8]
@@ -37,7 +37,7 @@ def test_every_word_of_a_set_is_what_zxing_draws(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-def test_zxing_reads_every_spelling_as_the_payload_that_it_stands_for(count: int) -> None:
+def test_zxing_decodes_every_spelling_to_its_payload(count: int) -> None:
     known = label_codebook(count)
     some = range(0, len(known.modules), 61)
     payloads = [known.payload(at) for at in some]
@@ -60,7 +60,7 @@ seeds = st.integers(0, 2**31)
 
 
 @given(counts, st.integers(0, 13599), st.floats(0, 0.9), st.floats(0, 0.2), st.floats(-1, 1), seeds)
-def test_modules_that_are_blurred_noisy_and_under_glare_are_guessed_right(
+def test_blurred_noisy_and_unevenly_lit_modules_are_guessed_right(
     count: int, word: int, blur: float, noise: float, slope: float, seed: int
 ) -> None:
     values = np.pad(label_codebook(count).modules[word].astype(np.float32), 1, constant_values=1)
@@ -79,9 +79,7 @@ def test_noise_is_like_no_word(count: int, seed: int) -> None:
 
 
 @given(counts, st.integers(0, 13599), st.floats(0.01, 200), st.floats(-100, 100))
-def test_how_bright_and_how_strong_the_print_is_does_not_matter(
-    count: int, word: int, contrast: float, black: float
-) -> None:
+def test_brightness_and_contrast_do_not_matter(count: int, word: int, contrast: float, black: float) -> None:
     values = np.pad(label_codebook(count).modules[word].astype(np.float32), 1, constant_values=1) * contrast + black
     guess = guess_label(values.astype(np.float32))
     assert guess.payload == label_codebook(count).payload(word)
@@ -89,8 +87,8 @@ def test_how_bright_and_how_strong_the_print_is_does_not_matter(
 
 
 @pytest.mark.parametrize("count", MODULE_COUNTS)
-def test_what_could_be_either_of_two_words_is_as_like_the_other_and_like_no_third(count: int) -> None:
-    """Two spellings of one payload are no rivals: what says the same thing leaves no doubt about it."""
+def test_a_mixture_of_two_words_is_equally_like_both_and_like_no_third(count: int) -> None:
+    """Two spellings of one payload are not rivals, because they do not make the payload doubtful."""
     one, other = label_codebook(count).modules[[8 * 136 + 116, 35 * 136 + 4]].astype(np.float32)
     torn = guess_label(np.pad(0.52 * one + 0.48 * other, 1, constant_values=1))
     plain = guess_label(np.pad(one, 1, constant_values=1))
@@ -107,7 +105,7 @@ def test_every_format_names_the_same_tile(text: str) -> None:
 
 
 @pytest.mark.parametrize("serial", [1, 136])
-def test_the_first_and_the_last_serial_are_tiles(serial: int) -> None:
+def test_the_first_and_the_last_serial_are_valid(serial: int) -> None:
     assert parse_payload(f"HM1-00-{serial:03d}") == Payload(0, serial)
 
 
@@ -118,21 +116,21 @@ def test_the_first_and_the_last_serial_are_tiles(serial: int) -> None:
         " 08117", "08117\n", "HM1-08-1170", "0811", "٠٨١١٧", "BOARD 07", "https://example.org", "HM1_08_117",
     ],
 )  # fmt: skip
-def test_anything_else_is_no_tile(text: str) -> None:
+def test_other_texts_are_not_payloads(text: str) -> None:
     assert parse_payload(text) is None
 
 
 @given(st.text(max_size=12))
-def test_rubbish_is_refused_and_never_raises(text: str) -> None:
+def test_rubbish_is_refused_and_raises_nothing(text: str) -> None:
     payload = parse_payload(text)
     assert payload is None or 1 <= payload.serial <= 136
 
 
 @given(st.integers(0, 99), st.integers(1, 136))
-def test_what_is_printed_is_what_is_read(number: int, serial: int) -> None:
+def test_the_printed_text_is_what_is_read(number: int, serial: int) -> None:
     assert parse_payload(payload_text(Payload(number, serial))) == Payload(number, serial)
 
 
 @pytest.mark.parametrize(("text", "modules"), [("HM1-08-117", 14), ("HM08117", 12), ("08117", 10)])
-def test_the_length_of_the_text_tells_the_size_of_the_label(text: str, modules: int) -> None:
+def test_the_texts_length_determines_the_labels_size(text: str, modules: int) -> None:
     assert module_count(text) == modules

@@ -1,4 +1,4 @@
-"""A label's place on its tile, its frame and the fit of its modules, by exact cases."""
+"""A label's position on its tile, its frame and the fit of its modules, in exact cases."""
 
 from dataclasses import replace
 
@@ -25,9 +25,9 @@ from vision.marks.label_fit import (
     cut_patch,
     find_frame,
     fit_label_pose,
-    kind_at,
     label_pose_at,
     look_for_label,
+    measured_kind,
     module_template,
     refit_label,
     sample_modules,
@@ -38,14 +38,14 @@ BLACK, WHITE = 40.0, 220.0
 
 
 def word(count: int, serial: int = 117) -> Picture:
-    """Draw a label's modules with their quiet zone, a pixel a module: 0 and 255."""
+    """Draw a label's modules with their quiet zone, one pixel per module: 0 and 255."""
     return np.pad(barcode(TEXTS[count].format(8, serial)), 1, constant_values=255)
 
 
 def patch_of(
     count: int, *, shift: tuple[float, float] = (0.0, 0.0), margin: float = 3.0, turn: float = 0.0, blur: float = 7.0
 ) -> LabelPatch:
-    """Draw a label as it lies in a patch, moved by modules, right and down, and turned, degrees."""
+    """Draw a label in a patch, moved right and down by modules, and rotated by degrees."""
     modules = word(count)
     side = round((count + 2 * margin) * PIXELS)
     fine = cv2.resize(modules, None, fx=16, fy=16, interpolation=cv2.INTER_NEAREST).astype(np.float32)
@@ -69,13 +69,13 @@ def corner_of(count: int, shift: tuple[float, float], margin: float = 3.0, turn:
 
 
 def modules_off(one: Points, other: Points, count: int) -> float:
-    """Return how many modules two maps are apart at a label's corners, at most."""
+    """Return the largest distance between two maps at a label's corners, in modules."""
     at = np.column_stack([UNIT_SQUARE * count, np.ones(4)])
     return float(np.abs(at @ (one - other).T).max() / PIXELS)
 
 
 @COUNTS
-def test_the_frame_is_what_all_words_have_in_common(count: int) -> None:
+def test_the_frame_is_common_to_all_words(count: int) -> None:
     grid, known = _frame(count)
     for serial in (1, 77, 136):
         assert np.array_equal(word(count, serial)[known] > 127, grid[known] > 0.5)
@@ -83,7 +83,7 @@ def test_the_frame_is_what_all_words_have_in_common(count: int) -> None:
 
 
 @COUNTS
-def test_a_frame_that_is_looked_for_askew_is_turned_about_its_middle(count: int) -> None:
+def test_a_rotated_kernel_is_rotated_about_its_middle(count: int) -> None:
     assert _kernel(count, 180.0) == pytest.approx(_kernel(count, 0.0)[::-1, ::-1], abs=1e-3)
     assert [float(_kernel(count, angle).sum()) for angle in (0.0, 5.0)] == pytest.approx([0.0, 0.0], abs=0.01)
 
@@ -95,33 +95,33 @@ def test_a_frame_is_found_to_half_a_module_and_fitted_to_a_tenth(count: int, shi
     found = find_frame(patch)
     fitted = fit_label_pose(patch, found.affine, _template(patch.kind.count))
     assert modules_off(found.affine, true, count) < 0.5
-    assert found.affine[0, 1] == 0.0  # upright, and looked for upright too
+    assert found.affine[0, 1] == 0.0  # upright, and searched upright too
     assert modules_off(fitted.affine, true, count) < 0.1
     assert fitted.likeness > max(found.likeness - 1e-6, 0.97)
 
 
 @pytest.mark.parametrize("turn", [-4.0, -3.0, 3.0, 4.0])
-def test_a_label_stuck_on_by_a_few_degrees_is_fitted(turn: float) -> None:
+def test_a_label_askew_by_a_few_degrees_is_fitted(turn: float) -> None:
     patch, true = patch_of(14, turn=turn), corner_of(14, (0.0, 0.0), turn=turn)
     assert modules_off(fit_label_pose(patch, find_frame(patch).affine, _template(14)).affine, true, 14) < 0.1
 
 
 @COUNTS
-def test_the_modules_that_are_read_off_are_those_that_were_drawn(count: int) -> None:
+def test_sampled_modules_are_those_that_were_drawn(count: int) -> None:
     seen = sample_modules(patch_of(count, shift=(0.5, 0.5), blur=2.0), LabelPose(corner_of(count, (0.5, 0.5)), 1.0))
     drawn = word(count) > 127
     assert seen.shape == drawn.shape
     assert seen[drawn].min() - seen[~drawn].max() > 60
 
 
-def test_a_module_is_read_off_in_its_inner_half() -> None:
+def test_a_module_is_sampled_in_its_inner_half() -> None:
     assert _spots(1, 3, 0.2) == pytest.approx(
         np.array([[x, y] for y in (-0.7, -0.5, -0.3) for x in (-0.7, -0.5, -0.3)])
     )
     assert _spots(2, 1, 0.2).tolist() == [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]]
 
 
-def test_a_word_is_fitted_from_a_module_s_third_away() -> None:
+def test_a_word_is_fitted_from_a_third_of_a_module_away() -> None:
     white = (word(12) > 127).astype(np.float32)
     patch, true = patch_of(12), corner_of(12, (0.0, 0.0))
     start = true + np.array([[0.1, 0.0, 1.2], [0.0, -0.1, -1.2]])
@@ -131,7 +131,7 @@ def test_a_word_is_fitted_from_a_module_s_third_away() -> None:
     assert label_pose_at(patch, start, module_template(white)).likeness < 0.9
 
 
-def test_a_word_s_likeness_is_a_correlation() -> None:
+def test_a_words_likeness_is_a_correlation() -> None:
     white = (word(12) > 127).astype(np.float32)
     patch, true = patch_of(12), corner_of(12, (0.0, 0.0))
     dark = replace(patch, grey=(255 - patch.grey).astype(np.float32))
@@ -144,15 +144,15 @@ def test_a_word_s_likeness_is_a_correlation() -> None:
     ("change", "kept"),
     [
         ([[0, 0, 9.9], [0, 0, 0]], True), ([[0, 0, 0], [0, 0, -10.1]], False),  # 2.5 modules of 4 pixels
-        ([[0.79, 0, -4.8], [0, 0, 0]], True), ([[0, 0.81, -4.8], [0, 0, 0]], False),  # a fifth of 4 pixels a module
+        ([[0.79, 0, -4.8], [0, 0, 0]], True), ([[0, 0.81, -4.8], [0, 0, 0]], False),  # a fifth of 4 pixels per module
     ],
 )  # fmt: skip
-def test_a_fit_that_runs_away_is_not_believed(change: list[list[float]], *, kept: bool) -> None:
+def test_a_diverging_fit_is_rejected(change: list[list[float]], *, kept: bool) -> None:
     start = corner_of(12, (0.0, 0.0))
     assert _plausible(start + np.array(change), start, 12) == kept
 
 
-def test_a_patch_without_a_label_gives_the_start() -> None:
+def test_a_patch_without_a_label_returns_the_start() -> None:
     patch = patch_of(12)
     slope = np.linspace(0, 255, len(patch.grey))
     flat = replace(patch, grey=np.asarray(np.tile(slope, (len(slope), 1)), dtype=np.float32))
@@ -163,14 +163,14 @@ def test_a_patch_without_a_label_gives_the_start() -> None:
 
 
 @pytest.mark.parametrize(("pixels", "times"), [(15.0, 1), (15.1, 2), (30.0, 2), (30.1, 3), (1000.0, 8), (1.0, 1)])
-def test_a_large_label_is_cut_out_finer(pixels: float, times: int) -> None:
-    """A patch of ten pixels; each may stand for one and a half of the picture."""
+def test_a_large_label_is_cut_out_with_oversampling(pixels: float, times: int) -> None:
+    """A patch of ten pixels; each may stand for one and a half pixels of the picture."""
     assert _oversampling(rectangle(np.zeros(2), 4.0, pixels), 10) == times
     assert _oversampling(rectangle(np.zeros(2), pixels, 4.0), 10) == times
 
 
 def tile_picture(kind: LabelKind, *, scale: int = 10) -> tuple[Picture, Quad]:
-    """Draw a tile of 20 by 30 modules' widths with a label of a kind on it."""
+    """Draw a tile of 20 by 30 modules with a label of a kind on it."""
     quad = rectangle(np.array([200.0, 250.0]), 30.0 * scale, 40.0 * scale)
     picture = np.full((500, 400), 90, dtype=np.uint8)
     middle = np.array([200.0, 250.0]) + kind.spot * [30 * scale, 40 * scale]
@@ -185,8 +185,8 @@ def tile_picture(kind: LabelKind, *, scale: int = 10) -> tuple[Picture, Quad]:
 
 @pytest.mark.parametrize("turned", [False, True])
 @COUNTS
-def test_a_label_is_looked_for_where_its_kind_says_and_found_where_it_is(count: int, *, turned: bool) -> None:
-    """The picture is turned with the tile: a label keeps its spot and size as it stands itself."""
+def test_a_label_is_found_where_its_kind_says(count: int, *, turned: bool) -> None:
+    """The picture is turned with the tile: a label's spot and size are in its own orientation."""
     kind = LabelKind(count, np.array([0.05, -0.1]), np.array([0.4, 0.3]))
     picture, quad = tile_picture(kind)
     near = replace(kind, spot=kind.spot + np.array([0.03, 0.02]), size=kind.size * 1.05)
@@ -200,22 +200,22 @@ def test_a_label_is_looked_for_where_its_kind_says_and_found_where_it_is(count: 
     assert look.kind.size == pytest.approx(kind.size, rel=0.04)
 
 
-def test_a_patch_shows_its_modules_with_the_margin_about_them() -> None:
+def test_a_patch_shows_the_modules_with_a_margin() -> None:
     kind = LabelKind(12, np.array([0.0, 0.0]), np.array([0.4, 0.3]))
     picture, quad = tile_picture(kind)
     patch = cut_patch(picture, quad, kind, turned=False, margin=3.0)
     assert patch.grey.shape == (72, 72)
     assert np.abs(patch.grey[2:6, 2:6] - 90).max() < 2  # bare back
-    assert kind_at(patch, LabelPose(corner_of(12, (0.0, 0.0)), 1.0)).spot == pytest.approx([0.0, 0.0], abs=1e-9)
-    moved = kind_at(patch, LabelPose(corner_of(12, (1.0, 2.0)), 1.0))
+    assert measured_kind(patch, LabelPose(corner_of(12, (0.0, 0.0)), 1.0)).spot == pytest.approx([0.0, 0.0], abs=1e-9)
+    moved = measured_kind(patch, LabelPose(corner_of(12, (1.0, 2.0)), 1.0))
     assert moved.spot == pytest.approx([0.4 / 12, 0.6 / 12])
     assert moved.size == pytest.approx([0.4, 0.3])
     inner = label_pose_at(patch, corner_of(12, (0.0, 0.0)), module_template((word(12) > 127).astype(np.float32)))
     assert inner.likeness > 0.85
 
 
-def test_one_step_leads_straight_to_where_a_smooth_patch_was_moved_from() -> None:
-    """Gauss-Newton is exact where brightness is a plane: slopes, levers and the middle must all be right."""
+def test_one_step_moves_a_smooth_patch_back_exactly() -> None:
+    """Gauss-Newton is exact if brightness is a plane: gradients, levers and the middle must all be right."""
     wanted = module_template((word(12) > 127).astype(np.float32))
     patch, true = patch_of(12, blur=10.0), corner_of(12, (0.0, 0.0))
     soft = replace(wanted, grey=_sample(patch.grey, true, wanted.at))

@@ -1,4 +1,4 @@
-"""The second reader of numbers: the signs of a line, however many there are."""
+"""The second reader of numbers: a line of any number of signs."""
 
 from itertools import groupby, product
 
@@ -16,11 +16,11 @@ from vision.marks.lines import (
     NOTHING_HERE,
     SIZE,
     Logs,
+    classify_columns,
     confidence_of_both,
     cut_line,
     likelihoods_of_digits,
     log_likelihoods,
-    look_at_lines,
     prepare_lines,
 )
 from vision.marks.read import SURE
@@ -30,7 +30,7 @@ SIGNS = st.lists(st.sampled_from([1, 2, LETTER, HALF_SEEN]), min_size=1, max_siz
 
 
 def columns(number: int, seed: int) -> Logs:
-    """What is seen in some columns, by chance: only a few classes are likely at all."""
+    """Random log-likelihoods of some columns, in each of which only a few classes are likely."""
     shares = np.full((number, CLASSES), 1e-12)
     chosen = [1, 2, LETTER, HALF_SEEN, NOTHING_HERE]
     shares[:, chosen] = np.random.default_rng(seed).dirichlet(np.ones(len(chosen)), number)
@@ -38,7 +38,7 @@ def columns(number: int, seed: int) -> Logs:
 
 
 def shown(path: tuple[int, ...]) -> list[int]:
-    """What a path through the columns shows: one sign in several columns is one sign."""
+    """The signs of a path through the columns: one sign in several columns is one sign."""
     return [sign for sign, _ in groupby(path) if sign != NOTHING_HERE]
 
 
@@ -51,7 +51,7 @@ def likelihood_of(logs: Logs, digits: list[int]) -> float:
 
 
 @given(COLUMNS, SIGNS, st.integers(0, 1000))
-def test_the_likelihood_of_signs_is_the_sum_over_all_ways_to_see_them(number: int, signs: list[int], seed: int) -> None:
+def test_the_likelihood_of_signs_is_the_sum_over_all_paths(number: int, signs: list[int], seed: int) -> None:
     logs = columns(number, seed)
     ways = product([1, 2, LETTER, HALF_SEEN, NOTHING_HERE], repeat=number)
     total = sum(
@@ -61,7 +61,7 @@ def test_the_likelihood_of_signs_is_the_sum_over_all_ways_to_see_them(number: in
 
 
 def certain(*signs: int) -> Logs:
-    """Columns that surely show these signs, each beside an empty column."""
+    """Columns that surely show these signs, each followed by an empty column."""
     logs = np.full((2 * len(signs) + 1, CLASSES), -30.0, dtype=np.float32)
     logs[::2, NOTHING_HERE] = 0.0
     logs[range(1, len(logs), 2), signs] = 0.0
@@ -84,17 +84,17 @@ def certain(*signs: int) -> Logs:
         ((), 0.0),
     ],
 )
-def test_110_stands_there_only_if_exactly_its_three_digits_do(there: tuple[int, ...], expected: float) -> None:
+def test_110_is_read_only_if_the_line_shows_exactly_its_three_digits(there: tuple[int, ...], expected: float) -> None:
     assert likelihood_of(certain(*there), [1, 1, 0]) == pytest.approx(expected, abs=1e-9)
 
 
-def test_each_line_is_asked_for_its_own_digits() -> None:
+def test_each_line_is_compared_with_its_own_digits() -> None:
     logs = np.stack([certain(1, 1, 0), certain(0, 3, 5), certain(1, 2, 2)])
     asked = np.array([[1, 1, 0], [0, 3, 6], [1, 2, 2]])
     assert likelihoods_of_digits(logs, asked) == pytest.approx([1.0, 0.0, 1.0], abs=1e-9)
 
 
-def test_seven_of_ten_is_worth_what_a_serial_needs() -> None:
+def test_a_likelihood_of_seven_tenths_gives_the_confidence_that_a_serial_needs() -> None:
     assert [confidence_of_both(share, 1.0) for share in (0.0, 0.3, 0.7, 1.0)] == pytest.approx([0.0, 0.3, SURE, 1.0])
 
 
@@ -102,26 +102,26 @@ def test_seven_of_ten_is_worth_what_a_serial_needs() -> None:
     ("first", "second", "sure"),
     [(0.84, 0.84, True), (0.83, 0.83, False), (0.70, 1.0, True), (0.96, 0.71, True), (0.94, 0.71, False)],
 )
-def test_a_serial_counts_by_the_product_of_both_or_where_the_first_is_sure_by_itself(
+def test_a_serial_counts_by_the_product_or_if_the_first_reader_is_sure(
     first: float, second: float, *, sure: bool
 ) -> None:
     assert (confidence_of_both(first, second) >= SURE - 1e-9) == sure
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_what_is_likelier_is_surer(one: float, other: float) -> None:
+def test_confidence_grows_with_likelihood(one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert confidence_of_both(low, 0.9) <= confidence_of_both(high, 0.9)
 
 
-def test_a_digit_twice_is_not_a_digit_once() -> None:
-    once = certain(1, 7)[[0, 1, 1, 3, 4]]  # the 1 is seen in two columns that touch
+def test_a_repeated_digit_differs_from_a_single_one() -> None:
+    once = certain(1, 7)[[0, 1, 1, 3, 4]]  # the 1 fills two adjacent columns
     assert likelihood_of(once, [1, 7]) == pytest.approx(1.0)
     assert likelihood_of(once, [1, 1, 7]) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_line_shows_the_whole_width_of_the_tile_about_its_middle(*, turned: bool) -> None:
+def test_a_line_shows_the_tiles_whole_width_around_its_middle(*, turned: bool) -> None:
     crop = np.zeros((112, 80, 3), dtype=np.uint8)
     crop[60:64, 70:74] = 255
     line, way = cut_line(crop, np.array([40.0, 50.0]), turned=turned)
@@ -134,10 +134,10 @@ def test_a_line_shows_the_whole_width_of_the_tile_about_its_middle(*, turned: bo
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_each_pixel_of_a_line_shows_the_crop_where_the_way_says(*, turned: bool) -> None:
+def test_each_pixel_of_a_line_shows_its_place_in_the_crop(*, turned: bool) -> None:
     """A crop whose levels are its own coordinates."""
     rows, cols = np.indices((112, 80), dtype=np.float64) + 0.5
-    crop = np.stack([cols, rows, cols + rows], axis=2).astype(np.uint8)  # cut off: a half less
+    crop = np.stack([cols, rows, cols + rows], axis=2).astype(np.uint8)  # truncated by half a level on average
     line, way = cut_line(crop, np.array([40.0, 61.0]), turned=turned)
     at = np.array([[20.5, 10.5], [60.5, 30.5], [90.5, 50.5]])
     there = project(inverse_homography(way), at)
@@ -146,7 +146,7 @@ def test_each_pixel_of_a_line_shows_the_crop_where_the_way_says(*, turned: bool)
     assert np.abs(seen + 0.5 - there).mean() < 0.3
 
 
-def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile() -> None:
+def test_input_is_independent_of_light_and_of_the_tiles_surroundings() -> None:
     line = np.full((SIZE[1], SIZE[0], 3), 100, dtype=np.uint8)
     cv2.putText(line, "117", (28, 36), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (130, 130, 130), 2)
     lighter, beside = line + np.uint8(60), line.copy()
@@ -156,12 +156,12 @@ def test_what_goes_in_does_not_depend_on_light_or_on_what_lies_beside_the_tile()
     assert prepare_lines(beside[None])[..., 10:] == pytest.approx(plain[..., 10:], abs=1e-4)
 
 
-def test_no_lines_are_looked_at_without_a_network() -> None:
-    assert look_at_lines(np.empty((0, SIZE[1], SIZE[0], 3), dtype=np.uint8)).shape == (0, 26, CLASSES)
+def test_without_lines_no_network_runs() -> None:
+    assert classify_columns(np.empty((0, SIZE[1], SIZE[0], 3), dtype=np.uint8)).shape == (0, 26, CLASSES)
 
 
 def written(text: str) -> np.ndarray:
-    """Print a text with plain strokes in the middle of a line."""
+    """Draw a text in plain strokes in the middle of a line."""
     line = np.full((SIZE[1], SIZE[0], 3), (40, 110, 40), dtype=np.uint8)
     (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_DUPLEX, 0.8, 1)
     at = ((SIZE[0] - width) // 2, (SIZE[1] + height) // 2)
@@ -177,6 +177,6 @@ def likeliest_signs(logs: Logs) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("text", ["3", "10", "45", "110", "035", "136", "1022", "2026"])
-def test_the_number_of_signs_is_read(text: str) -> None:
-    seen = likeliest_signs(look_at_lines(written(text)[None])[0])
+def test_the_number_of_signs_is_right(text: str) -> None:
+    seen = likeliest_signs(classify_columns(written(text)[None])[0])
     assert "".join(str(sign) for sign in seen) == text

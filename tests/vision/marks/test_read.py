@@ -1,4 +1,4 @@
-"""Which marks count: sure ones, once each."""
+"""Which marks count: sure ones, each serial once."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -18,12 +18,12 @@ from vision.marks.read import (
     drop_duplicate_tiles,
     is_sure,
     stand_mark_up,
-    withhold_few,
+    withhold_if_few_read,
     withhold_print_on_paper,
     withhold_prints,
     withhold_repeated_serials,
+    withhold_strays,
     withhold_unsure,
-    without_strays,
 )
 
 
@@ -31,12 +31,12 @@ def mark(serial: int | None, *, named: str | None = None, confidence: float = 1.
     return TileMark(serial, named, turned=False, confidence=confidence, spot=np.array([0.0, 0.1]))
 
 
-def test_what_is_not_sure_is_not_read() -> None:
+def test_unsure_marks_are_withheld() -> None:
     marks = withhold_unsure((mark(5, confidence=SURE - 1e-6), mark(6, confidence=SURE), None))
     assert [one.serial if one else None for one in marks] == [None, 6, None]
 
 
-def test_a_mark_is_sure_from_the_threshold_on_if_it_says_anything() -> None:
+def test_a_mark_with_a_serial_is_sure_from_the_threshold_on() -> None:
     either = TileMark(None, None, None, SURE, np.zeros(2), either=(60, 90))
     assert is_sure(mark(5, confidence=SURE))
     assert is_sure(either)
@@ -46,7 +46,7 @@ def test_a_mark_is_sure_from_the_threshold_on_if_it_says_anything() -> None:
 
 
 def seen_at(*lefts: float) -> Detections:
-    """Return tiles 50 pixels wide whose middles are so far to the right."""
+    """Return tiles 50 pixels wide with their middles at these distances to the right."""
     tiles = [
         DetectedTile(rectangle(np.array([left, 100.0]), 50.0, 68.0), face_up=False, likelihood=1.0) for left in lefts
     ]
@@ -54,47 +54,47 @@ def seen_at(*lefts: float) -> Detections:
 
 
 @pytest.mark.parametrize(("apart", "kept"), [(0.0, 1), (29.9, 1), (30.0, 2), (60.0, 2)])
-def test_what_says_the_same_within_six_tenths_of_a_width_is_one_tile(apart: float, kept: int) -> None:
+def test_tiles_with_one_serial_within_six_tenths_of_a_width_are_one(apart: float, kept: int) -> None:
     found, marks = drop_duplicate_tiles(seen_at(100.0, 100.0 + apart), (mark(5, confidence=0.96), mark(5)))
     assert (len(found.tiles), len(marks)) == (kept, kept)
     assert marks[-1] is not None
-    assert marks[-1].confidence == 1.0  # the surer stays
+    assert marks[-1].confidence == 1.0  # the surer one stays
 
 
-def test_tiles_on_one_another_that_say_different_things_or_nothing_all_stay_in_their_order() -> None:
+def test_overlapping_tiles_with_different_or_no_serials_stay_in_order() -> None:
     marks = (mark(5, confidence=0.5), mark(6), mark(None), None, mark(None))
     found = seen_at(100.0, 101.0, 102.0, 103.0, 104.0)
     assert drop_duplicate_tiles(found, marks)[1] == marks
 
 
-def test_strays_alone_lose_their_serials() -> None:
-    marks = without_strays((mark(5), mark(6), None), frozenset({1, 2}))
+def test_only_strays_lose_their_serials() -> None:
+    marks = withhold_strays((mark(5), mark(6), None), frozenset({1, 2}))
     assert [one and one.serial for one in marks] == [5, None, None]
 
 
-def test_two_of_one_serial_are_both_unread_and_both_say_which() -> None:
+def test_a_repeated_serial_is_withheld_and_named_as_a_clash() -> None:
     marks = withhold_repeated_serials((mark(5), mark(6), mark(5)), [False] * 3)
     assert [(one.serial, one.clash) for one in marks if one] == [(None, 5), (6, None), (None, 5)]
 
 
 @pytest.mark.parametrize("named", ["C", "03"])
-def test_one_serial_of_two_sets_is_two_tiles(named: str) -> None:
+def test_one_serial_in_two_sets_is_two_tiles(named: str) -> None:
     marks = withhold_repeated_serials((mark(5, named=named), mark(5, named="K")), [False, False])
     assert [one.serial for one in marks if one] == [5, 5]
 
 
-def test_where_marks_name_no_set_a_back_of_another_colour_is_of_another() -> None:
+def test_without_a_set_name_a_back_of_another_colour_is_of_another_set() -> None:
     marks = withhold_repeated_serials((mark(5), mark(5)), [False, True])
     assert [one.serial for one in marks if one] == [5, 5]
 
 
-def test_tiles_that_were_not_read_are_no_twins() -> None:
+def test_unread_tiles_do_not_clash() -> None:
     marks = withhold_repeated_serials((mark(None), mark(None), None, None), [False] * 4)
     assert [one.clash for one in marks if one] == [None, None]
 
 
 @pytest.mark.parametrize(("repeated", "told"), [(4, [100]), (5, [])])
-def test_where_many_serials_are_there_twice_they_are_print_and_none_counts(repeated: int, told: list[int]) -> None:
+def test_many_repeated_serials_are_print_and_none_counts(repeated: int, told: list[int]) -> None:
     twice = [replace(mark(None), clash=serial) for serial in range(1, repeated + 1)] * 2
     marks = withhold_prints((*twice, mark(100), mark(None), None))
     assert [one.serial for one in marks if one is not None and one.serial] == told
@@ -105,10 +105,10 @@ def test_where_many_serials_are_there_twice_they_are_print_and_none_counts(repea
     ("sides", "told"),
     [([4], [1]), ([3], []), ([4, 3], [1]), ([4, 4, 3], [1, 2, 3]), ([4, 3, 3], [1]), ([], [])],
 )
-def test_numbers_beside_trays_without_edges_of_their_own_are_print_unless_most_have_all(
+def test_numbers_beside_trays_without_edges_are_print_unless_most_have_edges(
     monkeypatch: pytest.MonkeyPatch, sides: list[int], told: list[int]
 ) -> None:
-    """What is tried lies beside trays, with tiles that are not read; 100 lies in one."""
+    """The numbers lie beside trays, with tiles that are not read; 100 lies in a tray."""
     monkeypatch.setattr(read, "sides_with_edges", lambda _: np.array(sides))
     beside = [replace(mark(number), pitch=0.2) for number in range(1, len(sides) + 1)]
     marks = (*beside, mark(None), None, replace(mark(100), pitch=0.2))
@@ -118,7 +118,7 @@ def test_numbers_beside_trays_without_edges_of_their_own_are_print_unless_most_h
 
 
 @pytest.mark.parametrize(("turned", "serial", "spot"), [(False, 60, 0.1), (True, 90, -0.1)])
-def test_a_number_that_reads_both_ways_up_becomes_what_it_is_that_way_up(
+def test_a_number_that_reads_both_ways_up_gets_its_serial_from_the_way_up(
     *, turned: bool, serial: int, spot: float
 ) -> None:
     torn = TileMark(None, None, None, 1.0, np.array([0.0, 0.1]), either=(60, 90), rivals=(50, 61, 91))
@@ -128,7 +128,7 @@ def test_a_number_that_reads_both_ways_up_becomes_what_it_is_that_way_up(
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(1, True), (2, False)])
-def test_where_less_than_a_fifth_is_a_number_labels_are_looked_for(
+def test_labels_are_searched_if_less_than_a_fifth_are_numbers(
     monkeypatch: pytest.MonkeyPatch, sure: int, *, asked: bool
 ) -> None:
     questions: list[int] = []
@@ -169,42 +169,43 @@ UNREAD = replace(printed(None), confidence=0.4)
         (0, 34, 1.0, 0),
     ],
 )
-def test_where_few_numbers_are_read_they_have_to_be_surest_and_hardly_any_is_none(
+def test_if_few_numbers_are_read_only_the_surest_count_and_of_hardly_any_none(
     read_ones: int, backs: int, confidence: float, kept: int
 ) -> None:
-    """A fifth and a third of the backs are the bounds."""
+    """The limits are a fifth and a third of the backs."""
     sure = [replace(printed(serial), confidence=confidence) for serial in range(1, read_ones + 1)]
     marks = (*sure, *[UNREAD] * (backs - read_ones), None, None)
-    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == kept
+    assert sum(one is not None and one.serial is not None for one in withhold_if_few_read(marks)) == kept
 
 
 @pytest.mark.parametrize(
     ("doubted", "made_out", "confidence", "counts"),
     [(8, 0.5, 0.95, True), (9, 0.5, 0.974, False), (9, 0.5, 0.975, True), (9, 0.49, 0.95, True)],
 )
-def test_where_less_than_half_of_what_is_made_out_is_sure_a_number_has_to_be_surer(
+def test_if_less_than_half_of_the_legible_marks_are_sure_numbers_must_be_surer(
     doubted: int, made_out: float, confidence: float, *, counts: bool
 ) -> None:
     sure = [replace(printed(at), confidence=confidence) for at in range(1, 9)]
     marks = (*sure, *[replace(printed(None), confidence=made_out)] * doubted)
-    assert sum(one is not None and one.serial is not None for one in withhold_few(marks)) == (8 if counts else 0)
+    counted = [mark for mark in withhold_if_few_read(marks) if mark is not None and mark.serial is not None]
+    assert len(counted) == (8 if counts else 0)
 
 
-def test_a_number_that_reads_both_ways_up_is_something_read_and_goes_with_the_others() -> None:
+def test_an_undecided_number_counts_as_read_and_is_withheld_like_the_others() -> None:
     either = TileMark(None, None, None, 0.99, np.zeros(2), either=(60, 90), pitch=0.2)
-    assert withhold_few((either, *map(printed, range(1, 5)), *[UNREAD] * 5))[0] == either
-    withheld = withhold_few((either, *[UNREAD] * 9))[0]
+    assert withhold_if_few_read((either, *map(printed, range(1, 5)), *[UNREAD] * 5))[0] == either
+    withheld = withhold_if_few_read((either, *[UNREAD] * 9))[0]
     assert withheld is not None
     assert withheld.either is None
 
 
-def test_a_label_counts_however_few_are_read() -> None:
+def test_labels_count_however_few_are_read() -> None:
     marks = (mark(5, named="08"), *[printed(None)] * 33)
-    assert withhold_few(marks)[0] is marks[0]
+    assert withhold_if_few_read(marks)[0] is marks[0]
 
 
 def seen_as(shares: dict[int, float], told: TileMark | None = None) -> SimpleNamespace:
-    """Return a look at a back: how likely it is of which kind, and what it says."""
+    """Return a look at a back with these likelihoods of kinds, and its number."""
     kind = np.zeros(5, dtype=np.float32)
     kind[list(shares)] = list(shares.values())
     return SimpleNamespace(mark=told or mark(None, confidence=0.0), kind=kind)
@@ -218,7 +219,7 @@ PLAIN = np.zeros((9, 9, 3), dtype=np.uint8)
     ("blank", "label", "asked"),
     [(0, 0, (9, False)), (4, 0, (9, False)), (5, 0, (9, True)), (0, 2, (2, False)), (5, 1, (1, True))],
 )
-def test_labels_are_looked_for_where_the_network_sees_some_and_askew_where_most_backs_seem_blank(
+def test_labels_are_searched_where_the_network_sees_some_and_askew_if_most_backs_seem_blank(
     monkeypatch: pytest.MonkeyPatch, blank: int, label: int, asked: tuple[int, bool]
 ) -> None:
     kinds = [*[seen_as({LABEL: 0.51})] * label, *[seen_as({BLANK: 0.51})] * blank, *[seen_as({BLANK: 0.49})] * 9]
@@ -231,7 +232,7 @@ def test_labels_are_looked_for_where_the_network_sees_some_and_askew_where_most_
 
 
 @pytest.mark.parametrize("numbers", [1, 2, 3])
-def test_of_labels_and_numbers_what_is_read_more_often_counts(monkeypatch: pytest.MonkeyPatch, numbers: int) -> None:
+def test_labels_or_numbers_count_whichever_are_read_more_often(monkeypatch: pytest.MonkeyPatch, numbers: int) -> None:
     looks = [seen_as({NUMBER: 0.9}, mark(at + 1, confidence=SURE)) for at in range(numbers)]
     tiles = [NINE[at % 9] for at in range(20)]
     monkeypatch.setattr(read, "is_labelled", lambda *_: False)
@@ -246,7 +247,7 @@ def test_of_labels_and_numbers_what_is_read_more_often_counts(monkeypatch: pytes
     ("shares", "dismissed"),
     [({FACE: 0.81}, True), ({NOTHING: 0.4, NUMBER: 0.41}, True), ({NOTHING: 0.4, FACE: 0.39, LABEL: 0.21}, False)],
 )
-def test_no_label_is_looked_for_on_what_is_surely_something_else(
+def test_labels_are_not_searched_on_what_is_certainly_something_else(
     monkeypatch: pytest.MonkeyPatch, shares: dict[int, float], *, dismissed: bool
 ) -> None:
     told: list[set[int]] = []
@@ -262,7 +263,7 @@ def test_no_label_is_looked_for_on_what_is_surely_something_else(
     assert told == [{3} if dismissed else set()]
 
 
-def test_six_tiles_of_which_nothing_is_made_out_are_tried_on_their_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_six_unrecognised_tiles_are_tried_on_their_side(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def look(crops: Picture) -> list[SimpleNamespace]:
@@ -276,16 +277,16 @@ def test_six_tiles_of_which_nothing_is_made_out_are_tried_on_their_side(monkeypa
     marks, looks = list(before), dict(no_tile)
     read._try_on_their_side(PLAIN, quads, marks, looks)
     sure = [at for at, look in looks.items() if look is not no_tile[at]]
-    assert (asked, sure) == ([6], [1, 4, 6])  # every other one that is tried: 1, 3, 4, 5, 6, 7
+    assert (asked, sure) == ([6], [1, 4, 6])  # every second one that is tried: 1, 3, 4, 5, 6, 7
     for at, (quad, told) in enumerate(zip(quads, marks, strict=True)):
         assert quad.tolist() == (np.roll(NINE[at], 1, axis=0) if at in sure else NINE[at]).tolist()
         assert told is before[at] or (at in sure and told.serial == [1, 3, 4, 5, 6, 7].index(at) + 1)
 
 
-def test_a_face_whose_outline_lies_on_its_side_is_seen_where_the_finder_is_sure(
+def test_a_face_on_its_side_is_accepted_if_the_finder_is_sure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of what nothing seems to be: 2 shows too little of a face, 3 something is seen of, and 4 may be no tile."""
+    """Of tiles that seem to be nothing, 2 shows too little of a face, 3 shows some mark, and 4 may not be a tile."""
     turned = [seen_as({FACE: share, NOTHING: 1 - share}) for share in (0.91, 0.91, 0.89)]
     monkeypatch.setattr(read, "look_at_crops", lambda crops: turned[: len(crops)])
     tiles = tuple(
@@ -293,15 +294,15 @@ def test_a_face_whose_outline_lies_on_its_side_is_seen_where_the_finder_is_sure(
     )
     quads = list(NINE)
     looks = {at: cast("DigitLook", seen_as({NOTHING: 0.49 if at == 3 else 0.51})) for at in range(5)}
-    read._see_faces_on_their_side(PLAIN, Detections(tiles, PLAIN[:, :, 0], 8.0), quads, list(looks), looks)
+    read._accept_faces_on_their_side(PLAIN, Detections(tiles, PLAIN[:, :, 0], 8.0), quads, list(looks), looks)
     assert [at for at, look in looks.items() if look.kind[FACE] > 0] == [0, 1]
     assert [quad.tolist() for quad in quads] == [
         (np.roll(quad, 1, axis=0) if at < 2 else quad).tolist() for at, quad in enumerate(NINE)
     ]
 
 
-def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As labels where a mark names its set by a number; a face has no mark, unless it is surely read."""
+def test_unread_tiles_are_read_again_like_the_pictures_other_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As labels if any mark names its set by a number. A face has no mark unless it is surely read."""
     looks = [
         seen_as({FACE: share}, mark(serial, confidence=0.99))
         for share, serial in ((0.49, None), (0.51, None), (0.51, 7))
@@ -310,8 +311,8 @@ def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(m
     labels = [mark(serial, named="08") for serial in (None, 31, 32)]
     told: list[int] = []
 
-    def labels_again(*_: object, before: list[TileMark]) -> list[TileMark]:
-        told.append(len(before))
+    def labels_again(*_: object, known_labels: list[TileMark]) -> list[TileMark]:
+        told.append(len(known_labels))
         return labels
 
     monkeypatch.setattr(read, "read_labels", labels_again)
@@ -323,4 +324,4 @@ def test_what_was_not_read_is_looked_at_again_as_the_picture_s_other_marks_are(m
     ):
         there = mark(5, named=named)
         assert read.read_again(PLAIN, first, (None, mark(None), there)) == again
-    assert told == [1]  # the picture's labels, not its other marks
+    assert told == [1]  # the picture's labels, without its other marks

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from broker.cli.main import homologue
-from vision.cameras.lens import COLUMNS, ROWS, Lens, draw_chart, find_chart, measure_lens, ninths_unseen, split_lens
+from vision.cameras.lens import COLUMNS, ROWS, Lens, draw_chart, find_chart, measure_lens, split_lens, unseen_ninths
 from vision.errors import LensUnclearError, TableFileError
 from vision.geometry import Homography, Picture, Points, inverse_homography, project
 from vision.mounting.lens_command import with_table_camera
@@ -39,7 +39,7 @@ VIEWS = [view(x, y, 0.12 * (x - y), lean) for lean in (0.0, 0.3) for x in (0.2, 
 def seen(lens: Lens, noise: float = 0.0) -> list[Points]:
     """Return the chart's corners in each view as a lens puts them."""
     chance = np.random.default_rng(9)
-    return [lens.bent(project(way, CORNERS), SIZE) + chance.normal(0, noise, CORNERS.shape) for way in VIEWS]
+    return [lens.distort(project(way, CORNERS), SIZE) + chance.normal(0, noise, CORNERS.shape) for way in VIEWS]
 
 
 @cache
@@ -52,7 +52,7 @@ def picture(lens: Lens, way: Homography) -> Picture:
     rows, cols = np.indices((SIZE[1], SIZE[0]))
     pixels = np.asarray(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5, dtype=np.float64)
     there = (
-        (project(inverse_homography(way), lens.straight(pixels, SIZE)) - 0.5)
+        (project(inverse_homography(way), lens.undistort(pixels, SIZE)) - 0.5)
         .astype(np.float32)
         .reshape(SIZE[1], SIZE[0], 2)
     )
@@ -90,7 +90,7 @@ def test_a_lens_is_found_as_it_is(lens: Lens) -> None:
 def test_a_lens_is_found_though_corners_are_a_little_off() -> None:
     found = measure_lens(seen(BARREL, noise=0.15), SIZE).lens
     grid = np.stack(np.meshgrid(np.linspace(22, 698, 9), np.linspace(15, 390, 7)), axis=-1).reshape(-1, 2)
-    true, told = BARREL.straight(grid, SIZE), found.straight(grid, SIZE)
+    true, told = BARREL.undistort(grid, SIZE), found.undistort(grid, SIZE)
     way = np.asarray(cv2.findHomography(told, true, 0)[0], dtype=np.float64)  # another view of the same straight lines
     assert np.abs(project(way, told) - true).max() < 0.5
 
@@ -111,7 +111,7 @@ def test_the_chart_is_found_through_a_lens_to_half_a_pixel() -> None:
     for number, way in enumerate(VIEWS[:3]):
         corners = find_chart(shot(number))
         assert corners is not None
-        true = BARREL.bent(project(way, CORNERS), SIZE)
+        true = BARREL.distort(project(way, CORNERS), SIZE)
         assert min(np.abs(corners - one).max() for one in (true, true[::-1])) < 0.5
 
 
@@ -120,10 +120,10 @@ def test_half_a_chart_is_none() -> None:
 
 
 def test_a_chart_at_one_end_leaves_the_other_to_be_seen() -> None:
-    left = BARREL.bent(project(view(0.2, 0.5), CORNERS), SIZE)
-    assert {"top_right", "right", "bottom_right"} <= set(ninths_unseen([left], SIZE))
-    assert "left" not in ninths_unseen([left], SIZE)
-    assert list(ninths_unseen(seen(BARREL), SIZE)) == []
+    left = BARREL.distort(project(view(0.2, 0.5), CORNERS), SIZE)
+    assert {"top_right", "right", "bottom_right"} <= set(unseen_ninths([left], SIZE))
+    assert "left" not in unseen_ninths([left], SIZE)
+    assert list(unseen_ninths(seen(BARREL), SIZE)) == []
 
 
 def test_a_folder_of_pictures_gives_the_lens(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_every_serial_told_is_in_one_bin(rows: list[tuple[int | None, float, int
     reads = CalibrationReads.of(rows)
     told = [row for row in rows if row[0] is not None]
     found = list(confidence_bins(reads))
-    assert sum(one.told for one in found) == len(told)
+    assert sum(one.count for one in found) == len(told)
     assert sum(one.wrong for one in found) == sum(row[0] != row[2] for row in told)
 
 
@@ -38,7 +38,7 @@ def test_the_share_that_was_wrong_lies_in_its_range(rows: list[tuple[int | None,
     assert [
         one
         for one in confidence_bins(CalibrationReads.of(rows))
-        if not one.least <= one.wrong / one.told <= one.most + 1e-12
+        if not one.least <= one.wrong / one.count <= one.most + 1e-12
     ] == []
 
 
@@ -55,7 +55,7 @@ def test_a_serial_on_a_trap_is_wrong_and_a_right_one_that_need_not_be_read_is_ne
         [(7, 0.9, NO_SERIAL, False), (8, 0.9, 8, False), (9, 0.9, 9, True), (None, 0.9, 10, True)]
     )
     told = count_at_threshold(reads, 0.5)
-    assert (told.counted, told.read, told.wrong, told.looks) == (2, 1, 1, 4)
+    assert (told.readable, told.read, told.wrong, told.looks) == (2, 1, 1, 4)
 
 
 @pytest.mark.parametrize(

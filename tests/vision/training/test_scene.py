@@ -21,17 +21,17 @@ def test_a_seed_gives_one_scene_and_another_seed_another() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("stands", [False, True])
-def test_quads_run_clockwise_from_a_short_end_in_every_view(seed: int, *, stands: bool) -> None:
-    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), stands=stands)
+@pytest.mark.parametrize("portrait", [False, True])
+def test_quads_run_clockwise_from_a_short_end_in_every_view(seed: int, *, portrait: bool) -> None:
+    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), portrait=portrait)
     right, down = scene.quads[:, 1] - scene.quads[:, 0], scene.quads[:, 3] - scene.quads[:, 0]
     assert (right[:, 0] * down[:, 1] - right[:, 1] * down[:, 0] > 0).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("stands", [False, True])
-def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, stands: bool) -> None:
-    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), stands=stands)
+@pytest.mark.parametrize("portrait", [False, True])
+def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, portrait: bool) -> None:
+    scene = view_of_scene(draw_scene(seed), np.random.default_rng(seed), portrait=portrait)
     for row, column in np.argwhere(scene.cores > 0):
         quad = np.ascontiguousarray(scene.quads[scene.cores[row, column] - 1])
         assert cv2.pointPolygonTest(quad, (4 * (float(column) + 0.5), 4 * (float(row) + 0.5)), measureDist=False) > 0

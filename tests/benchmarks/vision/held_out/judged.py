@@ -123,11 +123,11 @@ def _false_claims(enrolled: EnrolledSet, backs: Picture, serials: Sequence[int],
     """Ask each back about serials that it does not have; return how many were asked, and how many were agreed to."""
     chance = np.random.default_rng(seed)
     pairs: list[tuple[int, int]] = []
-    for at, own in enumerate(enrolled.pictures.look(backs)):
+    for at, own in enumerate(enrolled.pictures.match(backs)):
         likest = {own.serial, *(rival.serial for rival in own.rivals)}
         likest |= {int(one) for one in chance.integers(1, LAST_SERIAL + 1, 4)}
         pairs += [(at, claim) for claim in likest if claim != serials[at]]
-    seen = enrolled.pictures.look(backs[[at for at, _ in pairs]], [claim for _, claim in pairs])
+    seen = enrolled.pictures.match(backs[[at for at, _ in pairs]], [claim for _, claim in pairs])
     claimed = [replace(NO_MARK, serial=claim, confidence=1.0) for _, claim in pairs]
     told = [agreed_mark(mark, own, None) for mark, own in zip(claimed, seen, strict=True)]
     return len(pairs), sum(mark.serial is not None for mark in told)
