@@ -102,7 +102,7 @@ class LoopRound:
             self._program.report(Health(SCREEN, fault))
 
     def _look(self, state: Table) -> None:
-        """Give the camera its target, and show simulated people the table's state."""
+        """Set the camera's target, and show simulated people the table's state."""
         if (target := self._program.camera_target) != self._target:
             self._target = target
             self._camera.look_for(target)

@@ -35,8 +35,8 @@ from broker.scoring import (
     compare_plays,
     entry_bounds,
     json_imp,
-    real_table,
     standings,
+    table_of,
     team,
     team_of_players,
 )
@@ -168,7 +168,7 @@ def _checked_entry(line: EntryLine, profile: ComparisonRules) -> EntryLine:
 
 
 def _numbered(question: PlayQuestion, out_of_place: Counter[tuple[object, ...]]) -> PlayQuestion:
-    """Give a play out of place a table number of its own: its table may also have played the deal as planned."""
+    """Assign a play out of place a table number of its own: its table may also have played the deal as planned."""
     if not question.out_of_place:
         return question
     key = question.deal, question.section, question.table
@@ -260,7 +260,7 @@ def travellers(compared: Iterable[ComparisonGroup]) -> list[dict[str, Any]]:
 
 
 def _compared(one: PlayWithImps) -> dict[str, Any]:
-    table = real_table(one.play)
+    table = table_of(one.play)
     row: dict[str, Any] = {
         "table": table,
         "points": dict(one.play.points or {}),

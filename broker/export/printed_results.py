@@ -32,7 +32,7 @@ from broker.i18n import N_, SEAT_LETTERS, SEAT_NAMES, Message, Translator
 from broker.protocol import SEATS, Seat, Standing, TeamStanding
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
-from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, real_table
+from broker.scoring import ComparisonGroup, Exact, PlayWithImps, ScoredPlay, table_of
 from broker.spreadsheet import decimal
 
 Row = Standing | TeamStanding
@@ -187,7 +187,7 @@ def _substitute_notes(
             player = play.players[seat]
             if sat := stored.sat(player, counted.round):
                 names = {"name": sat, "player": stored.event.players[player].name}
-                place = {"table": real_table(play), "seat": _(SEAT_NAMES[seat])}
+                place = {"table": table_of(play), "seat": _(SEAT_NAMES[seat])}
                 text = _("{mark} Table {table}, {seat}: {name} for {player}", mark=SUBSTITUTE_MARK, **place, **names)
                 yield note_line(text)
 
@@ -221,7 +221,7 @@ def _head(stored: StoredEvent, _: Translator, group: ComparisonGroup, number: in
 
 def _play(one: PlayWithImps, result: CountedPlay | None, stored: StoredEvent, _: Translator) -> tuple[PageCell, ...]:
     play, points = one.play, one.play.points or {}
-    cells = [PageCell(str(real_table(play))), PageCell(str(result.round) if result else "–")]
+    cells = [PageCell(str(table_of(play))), PageCell(str(result.round) if result else "–")]
     for seat in SEATS:
         won = bool(result and seat in result.winners)
         name = _name(stored, play.players[seat], result.round if result else None)

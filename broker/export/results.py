@@ -25,7 +25,7 @@ from broker.event import (
 from broker.protocol import SEATS, Seat
 from broker.rulings import CountedPlay
 from broker.scorer import StoredEvent
-from broker.scoring import Adjustment, ComparisonGroup, ScoredPlay, json_imp, real_table
+from broker.scoring import Adjustment, ComparisonGroup, ScoredPlay, json_imp, table_of
 from broker.spreadsheet import CsvCell, csv_text, decimal
 
 HEADER: Final = (
@@ -68,7 +68,7 @@ def result_rows(
 def _row(play: ScoredPlay, seat: Seat) -> Row:
     player, points = play.players[seat], play.points
     return {
-        "table": real_table(play),
+        "table": table_of(play),
         "deal": play.deal,
         "form": play.form,
         "seat": seat,

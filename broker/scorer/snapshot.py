@@ -46,8 +46,8 @@ from broker.scoring import (
     ScoredPlay,
     Totals,
     json_imp,
-    real_table,
     standings,
+    table_of,
     team_bounds,
 )
 
@@ -219,7 +219,7 @@ class Snapshot:
 
     def place(self, play: ScoredPlay) -> tuple[int, int]:
         """Return the table and round of a scored play, wherever it was planned (`CountedPlay.scoring_table`)."""
-        table = real_table(play)
+        table = table_of(play)
         apart = play.table // TABLE_OFFSET
         return table, apart or self.event.rounds.get((play.deal, table), 0)
 

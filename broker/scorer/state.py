@@ -65,16 +65,7 @@ from broker.scorer.snapshot import (
 from broker.scorer.standings import SectionStandings, TeamState
 from broker.scorer.tables import TableFacts
 from broker.scorer.whole_plays import WholePlay, message_of_result, outcome_of
-from broker.scoring import (
-    TABLE_OFFSET,
-    Adjustment,
-    ComparisonGroup,
-    Ledger,
-    Ranking,
-    ScoredPlay,
-    real_table,
-    team_bounds,
-)
+from broker.scoring import TABLE_OFFSET, Adjustment, ComparisonGroup, Ledger, Ranking, ScoredPlay, table_of, team_bounds
 from broker.store import Recorded
 
 PASSING: Final = (Correct, Void, Adjusted, *APART_DECISIONS)
@@ -653,7 +644,7 @@ class EventState:
 
     def key_of(self, play: ScoredPlay) -> PlayKey:
         """Return the table and round of a scored play."""
-        table = real_table(play)
+        table = table_of(play)
         if play.table != table:
             return table, play.table // TABLE_OFFSET
         return table, self.planned.rounds[play.deal, table]

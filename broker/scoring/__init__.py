@@ -22,7 +22,7 @@ from broker.scoring.compare import (
     exact_quotient,
     in_turn_order,
     json_imp,
-    real_table,
+    table_of,
 )
 from broker.scoring.standings import (
     GroupRow,

@@ -79,7 +79,7 @@ class ScoredPlay(Struct, frozen=True, gc=False):
         return self.stands_for.get(seat) or self.players[seat]
 
 
-def real_table(play: ScoredPlay) -> int:
+def table_of(play: ScoredPlay) -> int:
     """Return the table at which a play took place, whether out of place or not."""
     return play.table % TABLE_OFFSET
 

@@ -17,7 +17,7 @@ import numpy as np
 from broker.i18n import N_
 from broker.protocol import SEATS, Seat
 from broker.rules import ComparisonRules, RuleError, to_imp
-from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, real_table
+from broker.scoring.compare import Adjustment, Entries, Exact, ScoredPlay, Whole, table_of
 from broker.scoring.standings import PreviousPlaces, Ranking, TieBreaker, Totals, rank, tie_breaker
 
 Teams = Mapping[str, Iterable[str]]
@@ -185,11 +185,11 @@ def _use_up_explanation(
 
 def _section_and_table(play: ScoredPlay) -> tuple[str, int]:
     """Return section and table, since each section numbers its own tables."""
-    return play.section or "", real_table(play)
+    return play.section or "", table_of(play)
 
 
 def _out_of_place(play: ScoredPlay) -> bool:
-    return real_table(play) != play.table
+    return table_of(play) != play.table
 
 
 def standings_of_deals(

@@ -291,7 +291,7 @@ def _count_rows(store: Path) -> tuple[int, int]:
 
 
 def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
-    """Give the copy its name and remove the oldest ones. If nothing has changed, return the last copy instead."""
+    """Name the copy and remove the oldest ones. If nothing has changed, return the last copy instead."""
     target = new.parent
     names = [path.name for path in target.iterdir()]
     last = next(iter(copy_names(names, manifest.event)), None)

@@ -155,6 +155,6 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def renew_identity(path: Path) -> None:
-    """Give a store a new name, so that tables notice that it is an older copy and resend what it lacks."""
+    """Rename a store, so that tables notice that it is an older copy and resend what it lacks."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE about SET value = ? WHERE key = 'store'", (uuid.uuid4().hex,))

@@ -359,7 +359,7 @@ def withhold_unlike(picture: Picture, found: Detections, marks: TileMarks, loose
 def restore_alike(
     picture: Picture, found: Detections, unfiltered: TileMarks, marks: TileMarks, strays: frozenset[int]
 ) -> TileMarks:
-    """Give doubted numbers their serial back if their digits look like the same digits on the other tiles.
+    """Restore the serials of doubted numbers if their digits look like the same digits on the other tiles.
 
     `unfiltered` is the marks before anything was withheld. Tiles in `strays`, and serials that another tile has, stay
     withheld.

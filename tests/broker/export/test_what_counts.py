@@ -38,7 +38,7 @@ from broker.protocol import (
     Withdrawn,
 )
 from broker.scorer import EventState, Snapshot, StoredEvent, open_part
-from broker.scoring import real_table
+from broker.scoring import table_of
 from tests.broker.cli.asking import ask
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import correct, room_of, ruling
@@ -108,7 +108,7 @@ def check_scored(stored: StoredEvent, *, embargoed: bool, places: bool = True) -
         for play in group["plays"]
     ]
     plays = (one for group in moment.ledger.groups for one in group.plays)
-    at_desk = [(one.play.deal, real_table(one.play), dict(one.imp)) for one in plays]
+    at_desk = [(one.play.deal, table_of(one.play), dict(one.imp)) for one in plays]
     assert sorted(map(json.dumps, compared)) == sorted(map(json.dumps, at_desk))
 
 

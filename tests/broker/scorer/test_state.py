@@ -38,7 +38,7 @@ from broker.scorer.intake import Intake
 from broker.scorer.service import Scorer
 from broker.scorer.standings import TeamState
 from broker.scorer.standings_view import DEAL_FACTOR
-from broker.scoring import Ledger, real_table
+from broker.scoring import Ledger, table_of
 from tests.broker.rulings.drawn import Said, sequences
 from tests.broker.rulings.ruled import correct, room_of, ruling, told
 from tests.broker.scorer.hall import admitting, open_journal, put
@@ -232,7 +232,7 @@ def test_a_play_out_of_place_belongs_to_its_table_however_high_its_number(table:
     laid = CountedPlay(table=table, round=3, planned=1, deal=2, players=players, settled=True)
     play = laid.scored()
     assert play is not None
-    assert (real_table(play), play.table != table) == (table, True)
+    assert (table_of(play), play.table != table) == (table, True)
 
 
 def test_a_fine_in_a_second_result_belongs_to_the_player_that_the_table_names() -> None:
@@ -356,7 +356,7 @@ def test_a_play_out_of_place_is_never_mistaken_for_another() -> None:
     last = CountedPlay(table=9999, round=999, planned=1, deal=2, players=HERE.players, settled=True)
     play = last.scored()
     assert play is not None
-    assert (real_table(play), last.scoring_table < DEAL_FACTOR) == (9999, True)
+    assert (table_of(play), last.scoring_table < DEAL_FACTOR) == (9999, True)
 
 
 TOLD = whole_event()

@@ -110,7 +110,7 @@ def correct_and_take_back(room: Whole, client: httpx.Client) -> None:
         "Zoé Öztürk",
     )
     checked = CliRunner().invoke(homologue, ["event", "check", str(folder)]).stdout
-    assert f"plan_corrected: {WHO}: Zoé Öztürk, in {folder / 'event.toml'} {WAS}" in checked
+    assert f"plan_corrected: {WHO}: Zoé Öztürk, but {WAS} in {folder / 'event.toml'}" in checked
     assert ((folder / "event.toml").read_bytes(), open_event(folder).name_of(WHO)) == (before, WAS)
     assert publish(client, filled(client, "/setup", "undo", {})).status_code == 303
     assert room.scorer.snapshot.event.players[WHO].name == WAS
