@@ -40,7 +40,7 @@ from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST, 
 from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.benchmarks.scorer.large import large_event, plays
-from tests.broker.rulings.ruled import room_of, ruling
+from tests.broker.rulings.ruled import ruling, state_of
 from tests.broker.scorer.hall import Ear, Hall, admitting, make_hall, open_journal, publisher, put
 from tests.broker.scorer.small import OUTCOMES, declared, event, fact, restored, result, sent, whole_event
 from tests.patience import PATIENCE_S
@@ -106,7 +106,7 @@ def test_what_went_back_under_the_embargo_while_nobody_could_say_so_is_taken_bac
     facts = whole_event()
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
-    room, tables = room_of([*facts, fact(1, seq + 1, reopen)]), event().expected[DEAL]
+    room, tables = state_of([*facts, fact(1, seq + 1, reopen)]), event().expected[DEAL]
     publishes, ear = publisher(room)
     publishes.connection_changed(LinkChanged(up=True))
     publishes.publish_again()
@@ -205,7 +205,7 @@ def test_what_says_nothing_new_is_published_once_in_public_and_again_on_a_connec
 
 
 def test_public_standings_are_told_again_when_they_are_declared_final_and_when_that_is_taken_back() -> None:
-    room = room_of()
+    room = state_of()
     publishes, ear = publisher(room)
     publishes.players_renamed()
 
