@@ -24,7 +24,7 @@ from broker.i18n import Translator, languages
 from broker.protocol import Adjusted, Award, AwardGiven, TeamStanding, Void
 from broker.scorer import EventState, StoredEvent, open_stored_event
 from tests.broker.export.test_what_counts import ruled
-from tests.broker.rulings.drawn import Said
+from tests.broker.rulings.drawn import DrawnRuling
 from tests.broker.scorer import small
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.staged import play_rounds, staged_deals, staged_event
@@ -67,7 +67,7 @@ def test_travellers_list_plays_without_points_and_imps_outside_plays(language: s
     first, second = small.event().bookings[1, 1], small.event().bookings[1, 2]
     east, north = first.players["east"], first.players["north"]
     gives: dict[str, AwardGiven] = {**dict.fromkeys(first.players.values(), 0), east: 5, north: -3}
-    said: list[Said] = [
+    said: list[DrawnRuling] = [
         (Adjusted(gives=gives), (1, 1), None),
         *((Void(), (table, round_), None) for table, round_ in small.event().plays_with(second.deal)),
         (Award(gives={"p16": 20}), None, None),

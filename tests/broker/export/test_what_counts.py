@@ -40,8 +40,8 @@ from broker.protocol import (
 from broker.scorer import EventState, Snapshot, StoredEvent, open_part
 from broker.scoring import table_of
 from tests.broker.cli.asking import ask
-from tests.broker.rulings.drawn import Said, sequences
-from tests.broker.rulings.ruled import correct, room_of, ruling
+from tests.broker.rulings.drawn import DrawnRuling, sequences
+from tests.broker.rulings.ruled import correct, ruling, state_of
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.small import OUTCOMES, deals, event, plan, registry
 from tests.broker.scorer.staged import play_rounds, staged_event
@@ -52,7 +52,7 @@ HERE = event().bookings[PLAY]
 EAST, SOUTH, WEST, NORTH = (HERE.players[seat] for seat in SEATS)
 OTHER = HERE.deal % 4 + 1
 
-EVERY_KIND: dict[str, list[Said]] = {
+EVERY_KIND: dict[str, list[DrawnRuling]] = {
     "correction": [(correct(OUTCOMES[2], None), PLAY, None)],
     "void": [(Void(), PLAY, None)],
     "adjusted": [(Adjusted(gives={EAST: 5, SOUTH: "own", WEST: "others", NORTH: "nobody"}), PLAY, None)],
@@ -76,9 +76,9 @@ EVERY_KIND: dict[str, list[Said]] = {
 UNTIL = st.sampled_from([2, 3, 4])
 
 
-def ruled(rulings: Iterable[Said], heard: list[LogMessage] | None = None) -> StoredEvent:
+def ruled(rulings: Iterable[DrawnRuling], heard: list[LogMessage] | None = None) -> StoredEvent:
     """Return an event after these facts and then these rulings."""
-    room = room_of(heard)
+    room = state_of(heard)
     for one in rulings:
         room.apply(ruling(room, *one))
     return StoredEvent(event(), room, {deal.number: deal for deal in deals()}, {})
@@ -154,14 +154,14 @@ def test_undoing_a_ruling_restores_the_exported_plays(kind: str) -> None:
 
 
 @given(sequences(), UNTIL)
-def test_exported_plays_give_the_desks_imps_fines_and_places(rulings: list[Said], rounds: int) -> None:
+def test_exported_plays_give_the_desks_imps_fines_and_places(rulings: list[DrawnRuling], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_scored(stored, embargoed=True)
     check_scored(stored, embargoed=False)
 
 
 @given(sequences(), UNTIL)
-def test_rows_and_document_add_up_to_the_desks_standings(rulings: list[Said], rounds: int) -> None:
+def test_rows_and_document_add_up_to_the_desks_standings(rulings: list[DrawnRuling], rounds: int) -> None:
     stored = ruled(rulings, until_round(rounds))
     check_sums(stored, embargoed=True)
     check_sums(stored, embargoed=False)
@@ -265,7 +265,7 @@ NOTED = """\
 
 def test_what_fits_no_pmn_tag_is_in_comments() -> None:
     fined = event().bookings[2, 1].players["east"]
-    said: list[Said] = [
+    said: list[DrawnRuling] = [
         *EVERY_KIND["adjusted"],
         (Void(), (4, 2), None),
         (Award(gives={fined: -3}), (2, 1), None),

@@ -20,14 +20,14 @@ from broker.protocol import (
 from tests.broker.rulings.ruled import correct
 from tests.broker.scorer.small import OUTCOMES, event, whole_log
 
-Said = tuple[AnyDecision, tuple[int, int] | None, int | None]
+DrawnRuling = tuple[AnyDecision, tuple[int, int] | None, int | None]
 """A decision with its play or its deal."""
 
 
 @st.composite
-def sequences(draw: st.DrawFn) -> list[Said]:
+def sequences(draw: st.DrawFn) -> list[DrawnRuling]:
     """Draw rulings of any kind in any order, some of which undo others."""
-    found: list[Said] = []
+    found: list[DrawnRuling] = []
     for number in range(1, draw(st.integers(1, 8)) + 1):
         play = draw(st.sampled_from(sorted(event().bookings)))
         players = event().bookings[play].players

@@ -15,7 +15,7 @@ ORGANISER: Final = RulingAuthor("Ora Diaz", "ora", "organiser")
 AT: Final = 1_800_000_000_000
 
 
-def room_of(messages: list[LogMessage] | None = None) -> EventState:
+def state_of(messages: list[LogMessage] | None = None) -> EventState:
     """Return the state after these messages, by default of the whole event."""
     room = EventState(event())
     room.load(whole_event() if messages is None else messages)
@@ -76,7 +76,7 @@ def ruling(
     )
 
 
-def told(room: EventState) -> object:
+def contents(room: EventState) -> object:
     """Return everything that a state counts and ranks."""
     counts = [(room.complete(deal), room.expected(deal), room.plays_of(deal)) for deal in event().expected]
     groups = [(group.members, group.points.tolist()) for group in room.groups()]

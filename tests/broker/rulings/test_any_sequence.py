@@ -39,12 +39,12 @@ from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.rulings.infractions import register
 from broker.rulings.preview import RulingEffects
 from broker.scorer import EventState
-from tests.broker.rulings.ruled import HEAD, correct, draft, told
+from tests.broker.rulings.ruled import HEAD, contents, correct, draft
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OUTCOMES, event, fact, result, steps_to
 from tests.examples import COSTLY
 
-Said = tuple[AnyDecision, PlayKey | None]
+DrawnRuling = tuple[AnyDecision, PlayKey | None]
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def counts(room: EventState) -> list[object]:
     """Return everything that a state counts, without the rulings themselves."""
     keys = sorted(room.planned.bookings)
     plays = [replace(room.play(key), rulings=()) for key in keys]
-    return [told(room), plays, list(room.snapshot().standings), register(room), follow_ups(room.event, room)]
+    return [contents(room), plays, list(room.snapshot().standings), register(room), follow_ups(room.event, room)]
 
 
 def desk_contents(room: EventState) -> list[object]:
@@ -95,7 +95,7 @@ def next_facts(random: Random, room: EventState, table: int) -> list[Fact]:
     return [one for one in facts if random.random() > 0.04]
 
 
-def drawn_ruling(random: Random, room: EventState) -> Said:
+def drawn_ruling(random: Random, room: EventState) -> DrawnRuling:
     """Return a random ruling, which may be impossible."""
     key = random.choice(sorted(room.planned.bookings))
     play, everybody = room.play(key), sorted(room.event.players)
@@ -106,7 +106,7 @@ def drawn_ruling(random: Random, room: EventState) -> Said:
     apart = [(one.ids, (one.table, one.round)) for one in room.apart_plays()] or [((), key)]
     ids, where = random.choice(apart)
     replaces = room.results[where].id if where in room.results else None
-    choice: list[Said] = [
+    choice: list[DrawnRuling] = [
         (correct(random.choice(OUTCOMES), play.source), key),
         (Void(), key),
         (Adjusted(gives=dict.fromkeys(here, "others")), key),
@@ -125,7 +125,7 @@ def drawn_ruling(random: Random, room: EventState) -> Said:
     return random.choice(choice)
 
 
-def rule(hall: Hall, drawn: Said) -> str | None:
+def rule(hall: Hall, drawn: DrawnRuling) -> str | None:
     """Preview and give a ruling. Return its id, or None if it is refused."""
     room, (decision, key) = hall.scorer.state, drawn
     before, one = desk_contents(room), draft(room, decision, key)

@@ -5,7 +5,7 @@ import pytest
 from broker.protocol import SEATS, Adjusted, AnyDecision, Award, DealPlayed, FinalDeclared, Fouled, Undo, Void
 from broker.rulings.follow_ups import follow_ups, missed_deals
 from broker.scorer import EventState, open_part
-from tests.broker.rulings.ruled import room_of, ruling
+from tests.broker.rulings.ruled import ruling, state_of
 from tests.broker.scorer.small import event, whole_event
 
 EARLY = (1, 1)
@@ -17,7 +17,7 @@ LATER = sorted((key for key, players in AGAIN.items() if players), key=lambda ke
 
 def played(*, until: int) -> EventState:
     """Return a state in which a table has played in round 1 a deal that its players meet later."""
-    room = room_of([one for one in whole_event() if one.fact.round <= until])
+    room = state_of([one for one in whole_event() if one.fact.round <= until])
     room.apply(ruling(room, DealPlayed(played=DEAL, result=room.results[EARLY].id), EARLY))
     return room
 
@@ -50,7 +50,7 @@ def test_a_ruling_on_a_repeated_deal_removes_it_from_the_list_until_undone(*, aw
 
 
 def test_missed_deals_are_in_the_same_order_after_a_restart() -> None:
-    room, stored = room_of([]), []
+    room, stored = state_of([]), []
     stored.append(ruling(room, Fouled(groups=((1,), (2, 3, 4))), deal=event().bookings[EARLY].deal))
     room.apply(stored[0])
     for key in ((2, 2), EARLY):
@@ -73,7 +73,7 @@ def test_players_of_a_play_that_does_not_count_still_know_its_deal(decision: Any
 
 def test_players_adjusted_for_an_unplayed_play_do_not_know_its_deal() -> None:
     for until in (0, 4):
-        room = room_of([one for one in whole_event() if EARLY[1] < one.fact.round <= until])
+        room = state_of([one for one in whole_event() if EARLY[1] < one.fact.round <= until])
         room.apply(ruling(room, DealPlayed(played=DEAL, result=None), EARLY))
         room.apply(ruling(room, Adjusted(gives=dict.fromkeys(HERE, "nobody")), EARLY))
         assert listed(room) == []

@@ -31,7 +31,7 @@ from broker.protocol import (
 from broker.rulings import RulingAuthor, sitting_players
 from broker.rulings.plan import with_substitutes
 from broker.scorer import EventState, open_part
-from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, room_of, ruling, told
+from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, contents, draft, ruling, state_of
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import event, log, result, state, steps_to, whole_event, whole_play
@@ -65,11 +65,11 @@ def names_of(hall: Hall) -> list[str]:
 
 def test_a_substitute_is_assigned_from_their_first_round_on_and_changes_nobodys_imps(hall: Hall) -> None:
     hall.hear(*until_round(2))
-    before = told(hall.scorer.state)
+    before = contents(hall.scorer.state)
     hall.connect(up=True)
     one = give(hall, INSTEAD)
     assert names_of(hall) == ["Player 7", "Player 7", "Ada Reserve", "Ada Reserve"]
-    assert told(hall.scorer.state) == before
+    assert contents(hall.scorer.state) == before
     give(hall, Undo(ruling=one))
     assert names_of(hall) == ["Player 7"] * 4
 
@@ -138,7 +138,7 @@ def test_plays_of_a_withdrawn_player_are_adjusted_and_left_out_by_their_tables(h
     assert room.play((THERE[2][0], 2)).rulings == ()
     give(hall, Undo(ruling=one))
     assert [plan_at(hall, table)["settled"] for table, _ in THERE.values()] == [[]] * 4
-    assert told(room) == told(room_of(until_round(2)))
+    assert contents(room) == contents(state_of(until_round(2)))
 
 
 def test_a_substitute_found_later_plays_the_remaining_rounds(hall: Hall) -> None:
@@ -171,7 +171,7 @@ def test_a_result_overrides_an_earlier_withdrawal(hall: Hall) -> None:
     hall.hear(*until_round(3))
     give(hall, Withdrawn(player=GONE, first_round=4))
     hall.hear(*(one for one in whole_event() if one.fact.round == 4))
-    assert told(hall.scorer.state) == told(room_of())
+    assert contents(hall.scorer.state) == contents(state_of())
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_restart_gives_the_same_state(hall: Hall) -> None:
     give(hall, Substitute(player="p01", name="Ada Reserve", first_round=4))
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert told(again) == told(hall.scorer.state)
+    assert contents(again) == contents(hall.scorer.state)
     plays = event().plays_of(1)
     assert with_substitutes(again.book, plays) == with_substitutes(hall.scorer.state.book, plays)
 
@@ -233,7 +233,7 @@ def test_the_order_of_rulings_and_results_does_not_matter(
     undone: bool,  # noqa: FBT001 - drawn
 ) -> None:
     results = [one for one in whole_event() if isinstance(one.fact, Result)][:played]
-    first, last, again = room_of(results), room_of([]), EventState(event())
+    first, last, again = state_of(results), state_of([]), EventState(event())
     stored: list[Ruling] = []
     for decision in decisions:
         stored.append(ruling(first, decision))
@@ -245,7 +245,7 @@ def test_the_order_of_rulings_and_results_does_not_matter(
     for one in everything:
         last.apply(one)
     again.load(everything)
-    assert told(first) == told(last) == told(again)
+    assert contents(first) == contents(last) == contents(again)
 
 
 CORRECTED_PLAYER = "p07"
@@ -280,7 +280,7 @@ def name_in(rows: Any) -> str:  # noqa: ANN401 - standings as messages or as JSO
 def test_a_corrected_name_appears_everywhere_and_changes_nobodys_imps(hall: Hall) -> None:
     hall.connect(up=True)
     hall.hear(*until_round(2))
-    before = told(hall.scorer.state)
+    before = contents(hall.scorer.state)
     given = correct_plan(hall, CORRECTION)
     assert assigned_names(hall) == {"Zoé Öztürk"}
     assert [name_in(hall.ear.told(topic)["rows"]) for topic in ("/standings", "public/places")] == ["Zoé Öztürk"] * 2
@@ -290,7 +290,7 @@ def test_a_corrected_name_appears_everywhere_and_changes_nobodys_imps(hall: Hall
     assert name_in(hall.scorer.feed.current.standings) == "Zoé Öztürk"
     assert snapshot.event.origin_of(CORRECTED_PLAYER) == Origin("FRA", "Lille")
     assert "Zoé Öztürk" in (hall.folder / "standings.csv").read_text(encoding="utf-8")
-    assert told(hall.scorer.state) == before
+    assert contents(hall.scorer.state) == before
     correct_plan(hall, Undo(ruling=given))
     assert (assigned_names(hall), hall.scorer.state.event.players[CORRECTED_PLAYER].name) == ({"Player 7"}, "Player 7")
 
@@ -403,7 +403,7 @@ CORRECTIONS = st.one_of(
 def test_corrections_survive_a_restart_and_can_all_be_undone(
     steps: list[AnyDecision | int],
 ) -> None:
-    live, journal = room_of([]), list[Ruling]()
+    live, journal = state_of([]), list[Ruling]()
     for step in steps:
         known = list(live.book.entries)
         if isinstance(step, int) and step >= len(known):

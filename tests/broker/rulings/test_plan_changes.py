@@ -32,7 +32,7 @@ from broker.rulings import result_of
 from broker.rulings.plan_draft import PlanWishes, draft_change, plan_cost, plan_facts
 from broker.rulings.preview import RulingChanges
 from broker.scorer import EventState
-from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, draft, ruling, told
+from tests.broker.rulings.ruled import HEAD, ORGANISER, TABLE, contents, draft, ruling
 from tests.broker.scorer.folders import until_round
 from tests.broker.scorer.hall import Hall, make_hall
 from tests.broker.scorer.small import event, whole_event, whole_play
@@ -104,7 +104,7 @@ def test_changes_keep_started_plays_and_everybody_sits_once_or_is_listed_as_sitt
         assert coming - sitting == listed
     again = EventState(event())
     again.load([*messages, ruling(again, change)])
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
 
 
 def test_a_player_who_left_without_a_play_is_not_a_player_but_still_known_by_name() -> None:
@@ -125,7 +125,7 @@ def test_a_player_who_left_without_a_play_is_not_ranked_once_their_fine_is_undon
         room.apply(stored[-1])
     again = EventState(event())
     again.load(stored)
-    assert told(room) == told(again)
+    assert contents(room) == contents(again)
     assert GONE not in {line.name for line in room.snapshot().ranking}
 
 
@@ -141,7 +141,7 @@ def test_a_player_sitting_out_the_last_round_can_take_a_vacated_seat() -> None:
 def test_a_change_is_assigned_to_the_tables_survives_a_restart_and_can_be_undone(hall: Hall) -> None:
     hall.hear(*until_round(1))
     hall.connect(up=True)
-    before, state = seated(hall.scorer.state), told(hall.scorer.state)
+    before, state = seated(hall.scorer.state), contents(hall.scorer.state)
     one = give(hall, changed(hall.scorer.state, PlanWishes((GONE,), ("Ada Lovelace",))))
     room = hall.scorer.state
     entered = next(player.id for player in room.event.players.values() if player.name == "Ada Lovelace")
@@ -153,9 +153,9 @@ def test_a_change_is_assigned_to_the_tables_survives_a_restart_and_can_be_undone
         ]
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
     give(hall, Undo(ruling=one))
-    assert (seated(room), told(room)) == (before, state)
+    assert (seated(room), contents(room)) == (before, state)
 
 
 def test_a_change_of_a_started_play_is_refused(hall: Hall) -> None:
@@ -179,7 +179,7 @@ def test_a_play_by_the_old_plan_at_an_uninformed_table_counts(hall: Hall) -> Non
     assert hall.scorer.live.intake.books[table].refused == []
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
 
 
 def test_an_entered_player_who_played_before_the_undo_arrived_is_ranked(hall: Hall) -> None:
@@ -206,7 +206,7 @@ def test_an_entered_player_who_played_before_the_undo_arrived_is_ranked(hall: Ha
     assert refused.value.code == "player_listed_twice"
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
 
 
 def test_a_ruling_on_a_dropped_play_can_be_undone(hall: Hall) -> None:
@@ -260,7 +260,7 @@ def test_a_taken_over_result_of_a_dropped_play_cannot_be_restored(hall: Hall) ->
     assert (refused.value.code, len(room.results)) == ("unknown_play", 0)
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
 
 
 def test_a_restart_works_after_taken_over_seats_of_a_dropped_play_were_undone(hall: Hall) -> None:
@@ -272,7 +272,7 @@ def test_a_restart_works_after_taken_over_seats_of_a_dropped_play_were_undone(ha
     give(hall, Undo(ruling=taken.id))
     give(hall, PlanChanged(dropped=((1, 1),)))
     again = make_hall(hall.folder, hall.journal).scorer.state
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))
 
 
 def test_out_of_order_messages_of_a_dropped_play_can_be_discarded(hall: Hall) -> None:
@@ -315,7 +315,7 @@ def test_a_preview_treats_plays_that_the_change_lets_count_as_started(hall: Hall
     before = {line.name for line in room.snapshot().ranking}
     give(hall, change)
     assert room.planned.bookings[1, 2] == event().bookings[1, 2]
-    assert (seated(tried), told(tried)) == (seated(room), told(room))
+    assert (seated(tried), contents(tried)) == (seated(room), contents(room))
     left = before - {line.name for line in room.snapshot().ranking}
     assert {one.name for one in effects.players if one.place_after is None} == left
 
@@ -331,7 +331,7 @@ def test_the_second_of_two_simultaneous_changes_is_refused(hall: Hall) -> None:
 
 def test_check_ins_survive_a_restart_and_change_nobodys_imps(hall: Hall) -> None:
     hall.hear(*until_round(1))
-    before = told(hall.scorer.state)
+    before = contents(hall.scorer.state)
     hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p01", present=True)), TABLE)
     hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player=GONE, present=False)), ORGANISER)
     hall.scorer.rulings.give(draft(hall.scorer.state, CheckedIn(player="p02", present=True)), HEAD)
@@ -339,7 +339,7 @@ def test_check_ins_survive_a_restart_and_change_nobodys_imps(hall: Hall) -> None
     again = EventState(event())
     again.load(hall.journal.messages())
     assert [dict(one.checked_in) for one in (hall.scorer.state, again)] == [{"p01": True, GONE: False}] * 2
-    assert told(hall.scorer.state) == before
+    assert contents(hall.scorer.state) == before
 
 
 def test_a_result_taken_over_from_an_uninformed_table_counts_until_that_is_undone(
@@ -347,7 +347,7 @@ def test_a_result_taken_over_from_an_uninformed_table_counts_until_that_is_undon
 ) -> None:
     room = hall.scorer.state
     give(hall, changed(room, PlanWishes(replaced={GONE: "Ada Reserve"})))
-    before = seated(room), told(room)
+    before = seated(room), contents(room)
     key, play = next((key, play) for key, play in event().bookings.items() if GONE in play.players.values())
     walls, *_, result = whole_play(*key)
     hall.hear(walls, replace(result, seq=2))
@@ -355,8 +355,8 @@ def test_a_result_taken_over_from_an_uninformed_table_counts_until_that_is_undon
     assert room.planned.bookings[key] == play
     assert GONE in {line.name for line in room.snapshot().ranking}
     undone = give(hall, Undo(ruling=taken.id))
-    assert (seated(room), told(room)) == before
+    assert (seated(room), contents(room)) == before
     give(hall, Undo(ruling=undone))
     again = EventState(event())
     again.load(hall.journal.messages())
-    assert (seated(again), told(again)) == (seated(room), told(room))
+    assert (seated(again), contents(again)) == (seated(room), contents(room))

@@ -15,7 +15,7 @@ from broker.protocol import (
 )
 from broker.rulings.preview import RulingChange, RulingChanges
 from broker.scorer import EventState
-from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.rulings.ruled import AT, ruling, state_of
 from tests.broker.scorer.small import OUTCOMES, event, log, result, whole_play
 
 HERE = (1, 2)
@@ -26,7 +26,7 @@ def changes(room: EventState) -> list[RulingChange]:
 
 
 def test_the_history_shows_the_play_before_and_after_each_ruling() -> None:
-    room = room_of()
+    room = state_of()
     players = dict(room.play(HERE).players)
     swapped = players | {"east": players["west"], "west": players["east"]}
     for decision in (FineRuled(takes={players["east"]: 4}), SeatsPlayed(players=swapped), Void()):
@@ -45,7 +45,7 @@ def test_the_history_shows_the_play_before_and_after_each_ruling() -> None:
 
 
 def test_a_ruling_before_the_result_is_shown_for_an_unplayed_play() -> None:
-    room = room_of([])
+    room = state_of([])
     room.apply(ruling(room, Void(), HERE))
     for message in whole_play(*HERE, forward=True):
         room.apply(message)
@@ -56,7 +56,7 @@ def test_a_ruling_before_the_result_is_shown_for_an_unplayed_play() -> None:
 
 
 def test_the_earlier_state_is_unknown_once_the_table_has_entered_another_result() -> None:
-    room = room_of(whole_play(*HERE, forward=True))
+    room = state_of(whole_play(*HERE, forward=True))
     room.apply(ruling(room, FineRuled(takes={room.play(HERE).players["east"]: 4}), HERE))
     deal = event().bookings[HERE].deal
     reopened = Ruled(round=2, deal=deal, author="Tao", role="table_arbiter", decision=Reopen(), reason="upside down")
@@ -71,7 +71,7 @@ def test_the_earlier_state_is_unknown_once_the_table_has_entered_another_result(
 
 
 def test_players_groups_and_deadlines_are_shown_before_and_after() -> None:
-    room = room_of([])
+    room = state_of([])
     for decision in (Substitute(player="p07", name=name, first_round=3) for name in ("Ada", "Bo")):
         room.apply(ruling(room, decision))
     room.apply(ruling(room, Fouled(groups=((1, 2), (3, 4))), deal=2))

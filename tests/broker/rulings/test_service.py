@@ -32,7 +32,7 @@ from broker.rules import Outcome
 from broker.rulings import RulingAuthor, RulingDraft
 from broker.scorer import open_stored_event
 from broker.store import STORE, SqliteJournal, copy_journal
-from tests.broker.rulings.ruled import HEAD, TABLE, correct, draft, told
+from tests.broker.rulings.ruled import HEAD, TABLE, contents, correct, draft
 from tests.broker.scorer.folders import event_folder
 from tests.broker.scorer.hall import NOW, Hall, make_hall, open_journal
 from tests.broker.scorer.small import OUTCOMES, event, log, result, steps, whole_event, whole_log
@@ -90,7 +90,7 @@ def test_a_ruling_is_published_after_it_is_stored_and_survives_a_restart(played:
     assert {f"hm/cup/traveller/{HERE.deal}", "hm/cup/standings", "hm/cup/assignment/1"} <= set(played.ear.story)
     assert (entry.author, entry.at, entry.kind) == (HEAD.name, NOW, "void")
     again = make_hall(played.folder, played.journal)
-    assert told(again.scorer.state) == told(room)
+    assert contents(again.scorer.state) == contents(room)
     assert again.scorer.rulings.history() == played.scorer.rulings.history()
 
 
@@ -142,11 +142,11 @@ def test_a_ruling_sent_twice_is_given_once_and_its_id_cannot_be_reused(played: H
 def test_nothing_is_ruled_if_the_store_fails(
     played: Hall, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room, before = played.scorer.state, told(played.scorer.state)
+    room, before = played.scorer.state, contents(played.scorer.state)
     monkeypatch.setattr(journal, "append", lambda *_: journal._connection.exec_driver_sql("INSERT INTO nowhere"))
     with pytest.raises(StoreBroken):
         give(played, draft(room, Void(), PLAY))
-    assert (told(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])
+    assert (contents(room), played.scorer.rulings.history(), played.ear.story) == (before, (), [])
 
 
 def test_a_copied_journal_contains_the_rulings(played: Hall, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_copied_journal_contains_the_rulings(played: Hall, tmp_path: Path) -> 
     other = SqliteJournal(folder / STORE, "cup")
     assert copy_journal(played.journal, other) == played.journal.height
     other.close()
-    assert told(open_stored_event(folder).state) == told(played.scorer.state)
+    assert contents(open_stored_event(folder).state) == contents(played.scorer.state)
 
 
 def test_the_effects_list_exactly_the_players_who_move(played: Hall) -> None:
@@ -163,7 +163,7 @@ def test_the_effects_list_exactly_the_players_who_move(played: Hall) -> None:
     one = draft(room, correct(Outcome("self_drawn", {"north": 60}), room.results[PLAY].id), PLAY)
     before = {line.name: line for line in room.snapshot().ranking}
     effects = played.scorer.rulings.effects(one, HEAD)
-    assert told(room) == told(make_hall(played.folder, played.journal).scorer.state)
+    assert contents(room) == contents(make_hall(played.folder, played.journal).scorer.state)
     give(played, one)
     after = {line.name: line for line in room.snapshot().ranking}
     moved = {name for name in before if (before[name].imp, before[name].place) != (after[name].imp, after[name].place)}

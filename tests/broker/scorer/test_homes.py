@@ -32,7 +32,7 @@ from broker.store import DEVICES, STORE, DeskDecision, Journal, SqliteJournal
 from broker.store.second_home import SecondHome, SecondHomeWriter
 from kiosk.journal import TableJournal
 from kiosk.journal_file import JournalOwner
-from tests.broker.rulings.ruled import HEAD, draft, told
+from tests.broker.rulings.ruled import HEAD, contents, draft
 from tests.broker.scorer.folders import event_folder, until_round
 from tests.broker.scorer.hall import Clock, Ear, Hall, admitting, make_hall
 from tests.broker.scorer.small import NAME, event, log, result, steps, steps_to, whole_event
@@ -348,16 +348,16 @@ def test_facts_that_depend_on_a_missing_ruling_are_kept_and_count_once_it_is_rec
         hall.scorer.rulings.give(draft(hall.scorer.state, DealPlayed(played=3, result=None), (1, 1)), HEAD)
         hall.scorer.step(timeout=0)
         hall.hear(*log(1, *steps_to(replace(result(1, 1), deal=3)), *steps(1, 2)))
-        at_table, before = kept(hall, 1), told(hall.scorer.state)
+        at_table, before = kept(hall, 1), contents(hall.scorer.state)
     alter_reasons(folder)
     assert open_stored_event(folder).state.plays_at(1) == 1
     with hall_in(folder) as hall:
         assert (hall.scorer.state.plays_at(1), hall.scorer.state.apart_plays()) == (1, [])
         assert (hall.ear.told("receipt/1")["upto"], hall.ear.told("receipt/1")["gaps"]) == (10, [])
         give_back(hall, 1, *at_table)
-        assert told(hall.scorer.state) == before
+        assert contents(hall.scorer.state) == before
     with hall_in(folder) as hall:
-        assert (told(hall.scorer.state), hall.alerts()) == (before, [])
+        assert (contents(hall.scorer.state), hall.alerts()) == (before, [])
 
 
 def test_without_the_seating_of_the_final_the_scorer_goes_on_without_its_plays(tmp_path: Path) -> None:
@@ -366,14 +366,14 @@ def test_without_the_seating_of_the_final_the_scorer_goes_on_without_its_plays(t
         hall = make_hall(folder, journal, staged_event())
         room = hall.scorer.state
         hall.hear(*play_rounds(room.planned, (1, 2), chance, said))
-        whole = told(room)
+        whole = contents(room)
         hall.scorer.rulings.give(draft(room, draft_stage(room, STAGES[1])), HEAD)
         hall.hear(*play_rounds(room.planned, (3,), chance, said))
-        assert told(room) != whole
+        assert contents(room) != whole
     alter_reasons(folder)
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
         hall = make_hall(folder, journal, staged_event())
-        assert told(hall.scorer.state) == whole
+        assert contents(hall.scorer.state) == whole
 
 
 def test_recovered_decisions_keep_their_bytes(older: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Final
 from broker.protocol import LogMessage, Receipt, Result, Ruling, Traveller, Void
 from broker.protocol.link import Incoming
 from broker.store import SqliteJournal
-from tests.broker.rulings.ruled import HEAD, draft, room_of
+from tests.broker.rulings.ruled import HEAD, draft, state_of
 from tests.broker.scorer.hall import STORE, Ear, Hall, make_hall
 from tests.broker.scorer.small import NAME, sent, whole_play
 
 BATCHES: Final = [said[at : at + 3] for said in (whole_play(1), whole_play(2)) for at in range(0, len(said), 3)]
 SAID: Final = [message for batch in BATCHES for message in batch]
 
-RULED: Final = draft(room_of(SAID), Void(), (1, 1))
+RULED: Final = draft(state_of(SAID), Void(), (1, 1))
 
 
 class Killed(BaseException):

@@ -40,7 +40,7 @@ from broker.scorer.publisher import LARGE_EVENT, LONGEST_REST_S, PAUSE_S, REST_F
 from broker.scorer.service import Scorer
 from broker.store import AnchorPlace, LogHead, find_anchor
 from tests.benchmarks.scorer.large import large_event, plays
-from tests.broker.rulings.ruled import room_of, ruling
+from tests.broker.rulings.ruled import ruling, state_of
 from tests.broker.scorer.hall import Ear, Hall, admitting, make_hall, open_journal, publisher, put
 from tests.broker.scorer.small import OUTCOMES, declared, event, fact, restored, result, sent, whole_event
 from tests.patience import PATIENCE_S
@@ -106,7 +106,7 @@ def test_a_deal_back_under_embargo_while_offline_is_withdrawn_on_the_next_connec
     facts = whole_event()
     seq = sum(one.table == 1 for one in facts)
     reopen = Ruled(round=ROUND, deal=DEAL, decision=Reopen(), author="A", role="table_arbiter", reason="R")
-    room, tables = room_of([*facts, fact(1, seq + 1, reopen)]), event().expected[DEAL]
+    room, tables = state_of([*facts, fact(1, seq + 1, reopen)]), event().expected[DEAL]
     publishes, ear = publisher(room)
     publishes.connection_changed(LinkChanged(up=True))
     publishes.publish_again()
@@ -203,7 +203,7 @@ def test_unchanged_public_messages_are_published_again_only_on_a_connection() ->
 
 
 def test_public_standings_are_published_again_when_declared_final_or_provisional() -> None:
-    room = room_of()
+    room = state_of()
     publishes, ear = publisher(room)
     publishes.players_renamed()
 

@@ -39,8 +39,8 @@ from broker.scorer.service import Scorer
 from broker.scorer.standings import TeamState
 from broker.scorer.standings_view import DEAL_FACTOR
 from broker.scoring import Ledger, table_of
-from tests.broker.rulings.drawn import Said, sequences
-from tests.broker.rulings.ruled import correct, room_of, ruling, told
+from tests.broker.rulings.drawn import DrawnRuling, sequences
+from tests.broker.rulings.ruled import contents, correct, ruling, state_of
 from tests.broker.scorer.hall import admitting, open_journal, put
 from tests.broker.scorer.small import (
     OTHER_FORM,
@@ -78,8 +78,8 @@ def imp(room: EventState, play: tuple[int, int], seat: str) -> Fraction:
 
 @given(sequences())
 @COSTLY
-def test_rulings_give_the_same_state_one_by_one_or_all_at_once(said: list[Said]) -> None:
-    room, stored = room_of(), []
+def test_rulings_give_the_same_state_one_by_one_or_all_at_once(said: list[DrawnRuling]) -> None:
+    room, stored = state_of(), []
     for one in said:
         stored.append(ruling(room, *one))
         room.apply(stored[-1])
@@ -87,17 +87,17 @@ def test_rulings_give_the_same_state_one_by_one_or_all_at_once(said: list[Said])
     again.load([*whole_event(), *stored])
     before = EventState(event())
     before.load([*stored, *whole_event()])
-    assert told(room) == told(again) == told(before)
+    assert contents(room) == contents(again) == contents(before)
 
 
 @given(table=st.integers(1, 4), played=st.integers(1, 4), undone=st.booleans(), said=sequences())
 @COSTLY
 def test_rulings_give_tables_the_same_deals_one_by_one_or_all_at_once(
-    *, table: int, played: int, undone: bool, said: list[Said]
+    *, table: int, played: int, undone: bool, said: list[DrawnRuling]
 ) -> None:
     last = whole_log(table)[-1]
     fact_ = replace(result_of(last), deal=played)
-    room = room_of([one for one in whole_event() if one.id != last.id])
+    room = state_of([one for one in whole_event() if one.id != last.id])
     stored: list[Ruling] = []
 
     def rule(*one: object) -> None:
@@ -110,39 +110,39 @@ def test_rulings_give_tables_the_same_deals_one_by_one_or_all_at_once(
     room.apply(replace(last, fact=fact_))
     again = EventState(event())
     again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
-    assert told(room) == told(again)
+    assert contents(room) == contents(again)
     for one in said:
         if not isinstance(one[0], Undo):
             rule(*one)
     again = EventState(event())
     again.load([*(replace(one, fact=fact_) if one.id == last.id else one for one in whole_event()), *stored])
-    assert told(room) == told(again)
+    assert contents(room) == contents(again)
 
 
 @given(sequences())
 @COSTLY
-def test_withdrawing_every_ruling_restores_the_state(said: list[Said]) -> None:
-    room = room_of()
+def test_withdrawing_every_ruling_restores_the_state(said: list[DrawnRuling]) -> None:
+    room = state_of()
     for one in said:
         room.apply(ruling(room, *one))
     for entry in reversed(list(room.book.entries.values())):
         if room.book.counts(entry.id) and not isinstance(entry.decision, Undo):
             room.apply(ruling(room, Undo(ruling=entry.id)))
-    assert told(room) == told(room_of())
+    assert contents(room) == contents(state_of())
 
 
 @given(sequences())
 @COSTLY
-def test_a_fork_changes_nothing_in_the_original(said: list[Said]) -> None:
-    room = room_of()
+def test_a_fork_changes_nothing_in_the_original(said: list[DrawnRuling]) -> None:
+    room = state_of()
     for one in said:
         fork = room.fork()
         fork.apply(ruling(room, *one))
-    assert told(room) == told(room_of())
+    assert contents(room) == contents(state_of())
 
 
 def test_a_correction_replaces_the_result_and_keeps_its_fines() -> None:
-    room, right = room_of(), room_of()
+    room, right = state_of(), state_of()
     outcome = Outcome("self_drawn", {"north": 30})
     corrected = ruling(room, correct(outcome, room.results[PLAY].id), PLAY)
     assert room.apply(corrected) == {HERE.deal}
@@ -151,12 +151,12 @@ def test_a_correction_replaces_the_result_and_keeps_its_fines() -> None:
     fresh = EventState(event())
     entered = fact(1, message.seq, result(1, 2, outcome))
     fresh.load([*others, entered], judged_from=None)
-    assert told(room) == told(fresh)
+    assert contents(room) == contents(fresh)
     assert (room.play(PLAY).source, room.results[PLAY]) == (corrected.id, message)
 
 
 def test_a_void_play_counts_as_played_and_is_in_no_datum() -> None:
-    room = room_of()
+    room = state_of()
     room.apply(ruling(room, Void(), PLAY))
     compared = [room.key_of(one) for group in room.groups() for one in group.members if group.deal == HERE.deal]
     assert sorted(compared) == sorted(key for key in event().plays_with(HERE.deal) if key != PLAY)
@@ -164,7 +164,7 @@ def test_a_void_play_counts_as_played_and_is_in_no_datum() -> None:
 
 
 def test_an_adjusted_play_gives_each_player_the_award_of_the_profile_or_the_ruling() -> None:
-    void, adjusted = room_of(), room_of()
+    void, adjusted = state_of(), state_of()
     void.apply(ruling(void, Void(), PLAY))
     gives = {EAST: "own", SOUTH: "others", WEST: "nobody", NORTH: 5}
     adjusted.apply(ruling(adjusted, Adjusted(gives=gives), PLAY))  # type: ignore[arg-type] # words of the vocabulary
@@ -173,7 +173,7 @@ def test_an_adjusted_play_gives_each_player_the_award_of_the_profile_or_the_ruli
 
 @pytest.mark.parametrize("play", [PLAY, None])
 def test_awards_and_fines_change_only_those_they_name_and_no_datum(play: tuple[int, int] | None) -> None:
-    room, before = room_of(), room_of()
+    room, before = state_of(), state_of()
     room.apply(ruling(room, Award(gives={EAST: 3}), play))
     room.apply(ruling(room, FineRuled(takes={EAST: 8, WEST: 4}), play))
     moved = {line.name: total(room, line.name) - total(before, line.name) for line in before.snapshot().ranking}
@@ -186,7 +186,7 @@ def test_awards_and_fines_change_only_those_they_name_and_no_datum(play: tuple[i
 
 @pytest.mark.parametrize("groups", [((1,), (2,), (3,), (4,)), ((1, 2), (3, 4)), ((1, 4), (2,), (3,)), ((1, 2, 3, 4),)])
 def test_a_fouled_deal_has_as_many_groups_as_ruled(groups: tuple[tuple[int, ...], ...]) -> None:
-    room = room_of()
+    room = state_of()
     room.apply(ruling(room, Fouled(groups=groups), deal=HERE.deal))
     found = [tuple(one.table for one in group.members) for group in room.groups() if group.deal == HERE.deal]
     assert sorted(found) == sorted(groups)
@@ -196,7 +196,7 @@ def test_a_fouled_deal_has_as_many_groups_as_ruled(groups: tuple[tuple[int, ...]
 
 
 def test_a_ruling_that_swaps_seats_swaps_the_results_of_two_players() -> None:
-    room = room_of()
+    room = state_of()
     before = imp(room, PLAY, "east"), imp(room, PLAY, "west"), total(room, EAST), total(room, WEST)
     room.apply(ruling(room, SeatsPlayed(players={**HERE.players, "east": WEST, "west": EAST}), PLAY))
     by = before[1] - before[0]
@@ -204,7 +204,7 @@ def test_a_ruling_that_swaps_seats_swaps_the_results_of_two_players() -> None:
 
 
 def test_a_fine_from_the_table_belongs_to_the_seat_and_one_from_the_desk_to_the_player() -> None:
-    room, key = room_of(), (1, 3)
+    room, key = state_of(), (1, 3)
     players = event().bookings[key].players
     east, north = players["east"], players["north"]
     assert room.play(key).fines == {north: 4}
@@ -215,7 +215,7 @@ def test_a_fine_from_the_table_belongs_to_the_seat_and_one_from_the_desk_to_the_
 
 
 def test_a_play_of_another_deal_is_compared_there_and_missing_in_the_planned_one() -> None:
-    room = room_of()
+    room = state_of()
     other = HERE.deal % 4 + 1
     room.apply(ruling(room, DealPlayed(played=other, result=room.results[PLAY].id), PLAY))
     plays = {group.deal: 0 for group in room.groups()}
@@ -239,7 +239,7 @@ def test_a_fine_in_a_second_result_belongs_to_the_player_that_the_table_names() 
     key, sits, deal = (1, 1), event().bookings[1, 1].players, event().bookings[1, 1].deal
     fined: dict[Seat, Fine] = {"north": Fine(imp=4, reason="false hu")}
     first = steps(*key, OUTCOMES[1], fined)
-    room = room_of(log(1, *first))
+    room = state_of(log(1, *first))
     seats = {**sits, "north": event().bookings[2, 1].players["north"]}
     room.apply(ruling(room, SeatsPlayed(players=seats), key))
     assert room.play(key).fines == {seats["north"]: 4}
@@ -260,7 +260,7 @@ def test_a_fine_counts_although_the_reopened_play_shows_that_its_player_sat_else
     seats, imps = SeatsPlayed(players={**sits, "north": other}), []
     ruled: list[list[AnyDecision]] = [[seats], [seats, fined]]
     for rulings in ruled:
-        room, said = room_of([]), list[LogMessage | Ruling]([*log(1, *steps(*key)), *whole_play(2)])
+        room, said = state_of([]), list[LogMessage | Ruling]([*log(1, *steps(*key)), *whole_play(2)])
         for message in said:
             room.apply(message)
         for decision in rulings:
@@ -271,7 +271,7 @@ def test_a_fine_counts_although_the_reopened_play_shows_that_its_player_sat_else
         assert room.play(key).players == sits
         recounted = EventState(event())
         recounted.load([*said, *again])
-        assert told(recounted) == told(room)
+        assert contents(recounted) == contents(room)
         imps.append({row.player: int(row.imp) for row in room.snapshot().standings})
     assert imps[1] == {who: imp - 4 * (who == other) for who, imp in imps[0].items()}
     room.apply(ruling(room, Undo(ruling="ruling-0002")))
@@ -279,7 +279,7 @@ def test_a_fine_counts_although_the_reopened_play_shows_that_its_player_sat_else
 
 
 def test_a_void_play_that_was_played_is_in_the_next_snapshot() -> None:
-    room = room_of([])
+    room = state_of([])
     room.apply(ruling(room, Void(), PLAY))
     for message in log(1, *steps(1, 1), *steps(*PLAY)):
         room.apply(message)
@@ -300,37 +300,37 @@ def test_a_reopened_play_waits_for_its_second_result_in_any_order_of_arrival() -
         reason="R",
     )
     reopened, press, second = log(1, ruled, declared(1, round_, "south"), result(1, round_, OUTCOMES[2]), first=seq + 1)
-    room = room_of(first)
+    room = state_of(first)
     room.apply(reopened)
     assert (room.play((1, round_)).settled, room.recorded(1)) == (False, (1, 2, 3))
     room.apply(press)
     room.apply(second)
-    swapped = room_of(first)
+    swapped = state_of(first)
     swapped.apply(second)
     assert swapped.play((1, round_)).result == first[-1].id
     swapped.apply(press)
     swapped.apply(reopened)
-    assert told(room) == told(swapped) == told(room_of([*first, reopened, press, second]))
+    assert contents(room) == contents(swapped) == contents(state_of([*first, reopened, press, second]))
     assert (room.play((1, round_)).result, room.recorded(1)) == (second.id, (1, 2, 3, 4))
 
 
 def test_a_withdrawal_can_be_withdrawn() -> None:
-    room, void = room_of(), room_of()
+    room, void = state_of(), state_of()
     first = ruling(room, Void(), PLAY)
     for one in (room, void):
         one.apply(first)
     for _ in range(3):
         last = next(reversed(room.book.entries))
         room.apply(ruling(room, Undo(ruling=last)))
-    assert told(room) == told(room_of())
+    assert contents(room) == contents(state_of())
     room.apply(ruling(room, Undo(ruling=next(reversed(room.book.entries)))))
-    assert told(room) == told(void)
+    assert contents(room) == contents(void)
     assert isinstance(first, Ruling)
 
 
 def test_a_fine_for_a_play_to_come_does_not_count_it_as_played() -> None:
     last = whole_log(1)[-1]
-    room = room_of([one for one in whole_event() if one.id != last.id])
+    room = state_of([one for one in whole_event() if one.id != last.id])
     play = (1, last.fact.round)
     fined = event().bookings[play].players["east"]
     before = {rung.player: rung for rung in standings_table(room.snapshot()).rungs}

@@ -20,7 +20,7 @@ from broker.web import Sheets, Visitor
 from broker.web.embargo import PUBLIC_PAUSE_S, Feeds, PublicFeed
 from broker.web.live import EventStreams, StreamPace
 from tests import event_loop
-from tests.broker.rulings.ruled import AT, room_of, ruling
+from tests.broker.rulings.ruled import AT, ruling, state_of
 from tests.broker.scorer.hall import Hall, make_hall, open_journal
 from tests.broker.scorer.small import OTHER_FORM, OUTCOMES, event, log, restored, state, steps
 from tests.broker.scorer.team_event import said as said_of_team
@@ -165,7 +165,7 @@ def test_players_with_the_same_name_are_listed_in_a_fixed_order(hall: Hall) -> N
 
 
 def test_sheets_become_final_when_declared_and_provisional_when_withdrawn() -> None:
-    room = room_of()
+    room = state_of()
     sheets, anyone = Sheets(room.snapshot, lambda: AT), Visitor()
     found = []
     for decision in (None, FinalDeclared(), Undo(ruling="ruling-0001")):
