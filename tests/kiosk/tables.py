@@ -1,4 +1,4 @@
-"""A table with four players and a plan, for tests: told of events by hand, in a time that it is given."""
+"""A table with four players and a plan, for tests. The test supplies events and times."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -45,7 +45,7 @@ NAMES = {"east": "Anna Lind", "south": "Wei Li", "west": "Tom Beck", "north": "I
 
 
 def play(round_: RoundNo, *, deal: int | None = None, dealer: Seat = "east") -> PlannedPlay:
-    """Plan one play; each round lays the set in another order."""
+    """Plan one play; each round uses the set in another order."""
     serials = [(number + 7 * round_) % 136 + 1 for number in range(136)]
     return PlannedPlay(
         round=round_,
@@ -65,7 +65,7 @@ def plan(
     store: str = STORE,
     rules: str | None = None,
 ) -> Assignment:
-    """Plan a table's day; one play if nothing else is said."""
+    """Plan a table's day, by default of one play."""
     return Assignment(
         id="assignment-1",
         event=EVENT,
@@ -80,19 +80,19 @@ def plan(
 
 
 def right(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
-    """Look at a tray in which all is well."""
+    """Return the check of a tray that is right."""
     return TrayChecked(at=at, seat=seat, rows=of.order[seat])
 
 
 def swapped(of: PlannedPlay, seat: Seat, at: int) -> TrayChecked:
-    """Look at a tray whose first two tiles have changed places."""
+    """Return the check of a tray whose first two tiles are exchanged."""
     (one, two, *hand), *walls = of.order[seat]
     wrong = Misplaced(kind="swapped", row=0, col=0, expected=one, found=two, other=(0, 1))
     return TrayChecked(at=at, seat=seat, rows=((two, one, *hand), *walls), wrong=(wrong,))
 
 
 def strange(of: PlannedPlay, seat: Seat, at: int, *, foreign: bool = False, unread: int = 0) -> TrayChecked:
-    """Look at a tray of a deal that nobody here knows: a quarter of it belongs there, or its tiles are of another set.
+    """Return the check of a tray of an unknown deal: a quarter of it belongs there, or its tiles are of another set.
 
     The last places can be left unread.
     """
@@ -119,7 +119,7 @@ class Sitting:
         self.take(Assigned(at=self.now, assignment=plan(*plays, profile=profile)))
 
     def take(self, event: Event) -> tuple[Fact, ...]:
-        """Let an event happen and give what is told."""
+        """Apply an event, and return its facts."""
         self.table, facts = handle(self.table, event)
         self.events.append(event)
         self.facts.extend(facts)
@@ -127,7 +127,7 @@ class Sitting:
         return facts
 
     def refusal(self, event: Event) -> str:
-        """Return the code with which an event is refused; "" where it is not."""
+        """Return the code with which an event is refused; "" if it is not."""
         try:
             handle(self.table, event)
         except NotNow as refused:
@@ -136,13 +136,13 @@ class Sitting:
 
     @property
     def play(self) -> PlannedPlay:
-        """The play that is going on."""
+        """The current play."""
         assert self.table.play is not None
         return self.table.play
 
     @property
     def deadline(self) -> int | None:
-        """From when on a press is too late; None if no claim window is open, or its time stands still."""
+        """The time from which a press is too late; None if no claim window is open, or its time is stopped."""
         return None if self.table.window is None or self.table.paused else self.table.window.deadline
 
     def wait(self, ns: int = 2 * S) -> int:
@@ -151,22 +151,22 @@ class Sitting:
         return self.now
 
     def lay(self, seats: Iterable[Seat] = SEATS) -> None:
-        """Show right trays to the camera."""
+        """Show correct trays to the camera."""
         for seat in seats:
             self.take(right(self.play, seat, self.wait()))
 
     def check_in(self) -> None:
-        """Let whoever has not checked in do so."""
+        """Let everybody who has not checked in do so."""
         self.press(*(seat for seat in SEATS if seat not in self.table.arrived))
 
     def restore(self, seats: Iterable[Seat] = SEATS) -> None:
-        """Lay trays right; where all lie, let the players check in."""
+        """Lay correct trays, and let the players check in once all are there."""
         self.lay(seats)
         if self.table.phase is Phase.SEATING:
             self.check_in()
 
     def press(self, *seats: Seat, every: int = 100 * MS) -> None:
-        """Push buttons one after the other, having waited till the screen stands still, and let go at once."""
+        """Push buttons one after the other, once the screen is old enough for presses to count, and let go at once."""
         self.wait()
         for seat in seats:
             self.take(ButtonPressed(at=self.wait(every), seat=seat))
@@ -174,7 +174,7 @@ class Sitting:
                 self.take(ButtonReleased(at=self.now, seat=seat))
 
     def hold(self, seat: Seat) -> int:
-        """Hold a button until the arbiter is called; give when it went down."""
+        """Hold a button until the arbiter is called; return when it went down."""
         at = self.wait()
         with suppress(NotNow):  # a hold calls all the same
             self.take(ButtonPressed(at=at, seat=seat))
@@ -183,12 +183,12 @@ class Sitting:
         return at
 
     def begin(self) -> None:
-        """Come to a play in progress."""
+        """Bring the table to a play in progress."""
         self.restore()
         self.press(*SEATS)
 
     def declare(self, *seats: Seat) -> tuple[Fact, ...]:
-        """Play until these have declared and the window has closed."""
+        """Play until these seats have declared and the window has closed."""
         if self.table.phase is Phase.RESTORING:
             self.begin()
         self.press(*seats)
@@ -201,7 +201,7 @@ class Sitting:
         return self.take(ClaimWindowElapsed(at=closes_at))
 
     def value(self, discarder: Seat | None = None, on: dict[Seat, Seat] | None = None, **winners: int) -> None:
-        """Enter a win; of several who declared, on whose tile each did."""
+        """Enter a win and, for several declarations, on whose tile each was made."""
         named: dict[Seat, int] = {seat: winners[seat] for seat in SEATS if seat in winners}
         win: WinKind = "discard" if discarder else "self_drawn"
         self.take(ValueEntered(at=self.wait(), win=win, winners=named, discarder=discarder, declared_on=on or {}))
@@ -218,21 +218,21 @@ class Sitting:
         self.close_window()
 
     def order(self, command: Command, at: int | None = None, minutes: int = 0) -> tuple[Fact, ...]:
-        """Let the arbiter's desk give its next order; without a time a little later."""
+        """Give the desk's next order, a little later if no time is given."""
         at = self.wait() if at is None else at
         return self.take(Ordered(at=at, seq=self.table.last_order + 1, command=command, minutes=minutes))
 
     def admit(self) -> None:
-        """Let an arbiter in."""
+        """Admit an arbiter."""
         self.take(ArbiterAdmitted(at=self.wait(), by="Anne Arbiter"))
 
     def next_deal(self) -> None:
-        """Go on."""
+        """Go on to the next deal."""
         self.take(NextDealCalled(at=self.wait()))
 
 
 def sitting_in(phase: Phase) -> Sitting:
-    """Return a table in a phase; the first of two plays, but for the last phase."""
+    """Return a table in a phase, at the first of two plays unless the phase is the last."""
     sitting = Sitting(play(1), play(2))
     if phase is Phase.WAITING:
         sitting.table, sitting.events = Table(), []

@@ -1,4 +1,4 @@
-"""No press lost that the box has stored, none invented, whatever happens to its cable, its line and the program."""
+"""A box loses no stored press and invents none, whatever happens to its cable, its line and the program."""
 
 import random
 import time
@@ -23,9 +23,9 @@ def box() -> Iterator[BoxSimulator]:
 
 
 def press(box: BoxSimulator, *seats: Seat, after_ms: int = 0) -> list[int]:
-    """Press one after the other, 80 ms apart, with bounces; return when.
+    """Press one after the other, 80 ms apart, with bounces; return the times.
 
-    Contacts move at these times, however late a busy machine comes to them.
+    Contacts move at these times, however late a busy machine gets to them.
     """
     with box._lock:
         first = time.monotonic_ns() + after_ms * MS
@@ -39,7 +39,7 @@ PHASES = [phase for phase in Phase if phase not in (Phase.WAITING, Phase.CLAIMIN
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_works_again(
+def test_a_box_unplugged_in_any_state_is_noticed_and_works_again_when_plugged_in(
     tmp_path: Path, box: BoxSimulator, phase: Phase
 ) -> None:
     with at_the_box(tmp_path, box, phase) as table:
@@ -57,7 +57,7 @@ def test_pulled_out_and_put_back_in_any_state_it_is_noticed_shown_and_told_and_w
             table.until_in(Phase.CLAIMING)
 
 
-def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_path: Path, box: BoxSimulator) -> None:
+def test_presses_while_the_cable_was_out_are_declared_in_order(tmp_path: Path, box: BoxSimulator) -> None:
     with at_the_box(tmp_path, box) as table:
         press(box, "west")
         press(box, "north", "east", after_ms=400)
@@ -69,9 +69,7 @@ def test_what_was_pressed_while_the_cable_was_out_is_declared_in_its_order(tmp_p
         assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
 
 
-def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(
-    tmp_path: Path, box: BoxSimulator
-) -> None:
+def test_presses_while_the_program_was_down_are_declared_in_order(tmp_path: Path, box: BoxSimulator) -> None:
     with at_the_box(tmp_path, box) as table:
         press(box, "west")
         press(box, "north", "east", after_ms=400)
@@ -81,9 +79,7 @@ def test_what_was_pressed_while_the_program_was_down_is_declared_in_its_order(
         assert [one.seat for one in table.program.state.declarations] == ["west", "north", "east"]
 
 
-def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(
-    tmp_path: Path, box: BoxSimulator
-) -> None:
+def test_a_hold_on_the_box_calls_and_the_play_goes_on(tmp_path: Path, box: BoxSimulator) -> None:
     with at_the_box(tmp_path, box) as table:
         before = table.program.view()
         box.touch("south", closed=True)
@@ -93,10 +89,8 @@ def test_a_hold_over_the_box_calls_and_the_play_goes_on_as_if_nothing_had_been(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_over_a_line_that_loses_garbles_and_delays_every_press_is_there_once_and_in_order(
-    tmp_path: Path, seed: int
-) -> None:
-    """And while the cable comes out now and then."""
+def test_over_a_bad_line_every_press_arrives_once_and_in_order(tmp_path: Path, seed: int) -> None:
+    """The line loses, garbles and delays data, and now and then the cable comes out."""
     chance = random.Random(seed)
     order = chance.sample(SEATS, 4)
     with (

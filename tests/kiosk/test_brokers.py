@@ -1,4 +1,4 @@
-"""A table finds the event's broker where it is: at the scorer's machine, or at its standby's."""
+"""A table finds the event's broker on the scorer's machine, or on its standby's."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ FIRST, SECOND = ("10.0.0.5", 1883), ("10.0.0.6", 1884)
 
 
 class Roaming(Link):
-    """A link that connects nowhere, and remembers where it was sent."""
+    """A link that connects nowhere, and records where it was sent."""
 
     def __init__(self) -> None:
         super().__init__(Address(*FIRST, "table-1", "secret"), "table-1", [], lambda _: None)
@@ -40,9 +40,7 @@ def link() -> Roaming:
     return Roaming()
 
 
-def test_what_the_scorer_said_of_its_standby_is_known_after_a_start_without_the_scorer(
-    link: Roaming, tmp_path: Path
-) -> None:
+def test_an_announced_standby_is_known_at_a_start_without_the_scorer(link: Roaming, tmp_path: Path) -> None:
     brokers = Brokers(link, tmp_path)
     brokers.connected()
     brokers.take(state(standby="10.0.0.6:1884"), 0)
@@ -51,7 +49,7 @@ def test_what_the_scorer_said_of_its_standby_is_known_after_a_start_without_the_
     assert (again.place, again._other_brokers) == (FIRST, [SECOND])
 
 
-def test_a_table_goes_where_the_scorer_has_moved_and_begins_there_next_time(link: Roaming, tmp_path: Path) -> None:
+def test_a_table_follows_a_moved_scorer_and_starts_there_next_time(link: Roaming, tmp_path: Path) -> None:
     Brokers(link, tmp_path).take(state(moved="10.0.0.6:1884"), 0)
     assert link.moves == [SECOND]
     again = Roaming()
@@ -60,7 +58,7 @@ def test_a_table_goes_where_the_scorer_has_moved_and_begins_there_next_time(link
 
 
 @pytest.mark.parametrize(("after", "moves"), [(GONE_NS - 1, []), (GONE_NS, [SECOND])])
-def test_where_the_scorer_is_gone_for_a_while_another_place_is_tried(
+def test_another_address_is_tried_once_the_scorer_has_been_gone_for_a_while(
     link: Roaming, tmp_path: Path, after: int, moves: list[Place]
 ) -> None:
     brokers = Brokers(link, tmp_path)
@@ -70,7 +68,7 @@ def test_where_the_scorer_is_gone_for_a_while_another_place_is_tried(
     assert link.moves == moves
 
 
-def test_that_a_scorer_was_gone_before_the_one_that_is_there_sends_no_table_away(link: Roaming, tmp_path: Path) -> None:
+def test_an_outdated_message_that_a_scorer_is_gone_moves_no_table(link: Roaming, tmp_path: Path) -> None:
     brokers = Brokers(link, tmp_path)
     brokers.take(state(standby="10.0.0.6:1884", term=2), 0)
     brokers.take(state(lifecycle="gone", term=1), 0)
@@ -82,7 +80,7 @@ def test_that_a_scorer_was_gone_before_the_one_that_is_there_sends_no_table_away
     assert link.moves == [SECOND]
 
 
-def test_a_standby_sends_tables_away_that_are_still_where_another_scorer_was(link: Roaming, tmp_path: Path) -> None:
+def test_a_standby_without_a_term_sends_tables_back_to_the_other_address(link: Roaming, tmp_path: Path) -> None:
     brokers = Brokers(link, tmp_path)
     brokers.take(state(standby="10.0.0.6:1884", term=2), 0)
     brokers.take(state(lifecycle="gone", term=0), 0)
@@ -90,7 +88,7 @@ def test_a_standby_sends_tables_away_that_are_still_where_another_scorer_was(lin
     assert link.moves == [SECOND]
 
 
-def test_a_scorer_that_says_nothing_is_looked_for_elsewhere(link: Roaming, tmp_path: Path) -> None:
+def test_another_address_is_tried_if_the_scorer_is_silent(link: Roaming, tmp_path: Path) -> None:
     brokers = Brokers(link, tmp_path)
     brokers.due(0, silent=True)
     assert link.moves == []
@@ -99,14 +97,14 @@ def test_a_scorer_that_says_nothing_is_looked_for_elsewhere(link: Roaming, tmp_p
     assert link.moves == [SECOND]
 
 
-def test_a_device_that_is_configured_anew_begins_at_the_new_place(link: Roaming, tmp_path: Path) -> None:
+def test_a_reconfigured_device_starts_at_the_new_address(link: Roaming, tmp_path: Path) -> None:
     (tmp_path / "brokers.json").write_text('[["10.0.0.9", 1883]]')
     Brokers(link, tmp_path)
     assert link.place == FIRST
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'[["host", "port"]]', b"\xff"])
-def test_a_file_that_was_spoilt_is_none(link: Roaming, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_ignored(link: Roaming, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "brokers.json").write_bytes(content)
     Brokers(link, tmp_path)
     assert link.place == FIRST

@@ -1,4 +1,4 @@
-"""The main path of a play with the real window, real mouse events and the four buttons, to the next deal."""
+"""The main path of a play, with the real window, real mouse events and the four buttons, up to the next deal."""
 
 from pathlib import Path
 
@@ -18,13 +18,13 @@ from tests.kiosk.tables import S
 
 
 class Hands:
-    """Somebody with a finger on a table's screen, who finds a button by what is written on it."""
+    """A finger on a table's screen that finds buttons by their labels."""
 
     def __init__(self, table: Standing, window: ScreenWindow, _: Translator) -> None:
         self.table, self._window, self._ = table, window, _
 
     def touch(self, *names: str) -> None:
-        """Touch one button after the other, named by its sentence, or by a digit that stands on it."""
+        """Touch buttons one after the other, each named by its text or its digit."""
         for name in names:
             label = self._(name)
             shown = self.table.program.view()
@@ -37,7 +37,7 @@ class Hands:
 
 
 @pytest.mark.parametrize(("language", "hand"), [("en", "right"), ("fr", "left"), ("zh", "right")])
-def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_finger_alone(
+def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_by_touch_alone(
     tmp_path: Path, language: str, hand: Hand
 ) -> None:
     _ = Translator(language)
@@ -47,14 +47,14 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         hands.touch("Call the arbiter", "Cancel the call")
         table.press("west", "north")
         table.pass_time(9 * S)
-        hands.touch("East", "Back", "East", "East")  # on whose tile west declared, and north
-        hands.touch("1", "2", "Clear", "9", "Delete", "1", "8", "Enter")  # west's value
+        hands.touch("East", "Back", "East", "East")  # on whose tile West declared, then North
+        hands.touch("1", "2", "Clear", "9", "Delete", "1", "8", "Enter")  # West's value
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
-        hands.touch("False hu", "Back", "Leave")  # that was nothing after all
+        hands.touch("False hu", "Back", "Leave")  # it was not false after all
         assert table.program.state.arbiter is None
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
-        hands.touch("False hu", "8 IMP", "hand not valid")  # north's: 8 IMP
-        hands.touch("2", "4", "Enter", "Back", "2", "4", "Enter")  # asked anew, for west alone
+        hands.touch("False hu", "8 IMP", "hand not valid")  # North's: 8 IMP
+        hands.touch("2", "4", "Enter", "Back", "2", "4", "Enter")  # asked again, for West alone
         hands.touch("East")
         assert table.is_in(Phase.ACCEPTING)
         hands.touch("Wrong: correct it", "1", "8", "Enter", "Self-drawn")
@@ -71,7 +71,7 @@ def test_a_play_is_valued_corrected_accepted_and_followed_by_the_next_with_a_fin
         assert (table.phase, table.program.state.index) == (Phase.RESTORING, 1)
 
 
-def test_nobody_won_is_said_with_a_finger(tmp_path: Path) -> None:
+def test_nobody_won_can_be_reported_by_touch(tmp_path: Path) -> None:
     _ = Translator()
     with standing(tmp_path) as table, ScreenWindow(ScreenSettings(driver="dummy"), _, table.time) as window:
         table.come_to(Phase.PLAYING)

@@ -1,4 +1,4 @@
-"""A table's facts are one chain: whatever happens to its devices, each is stored once, each after the one before."""
+"""A table's facts form one chain: whatever happens to its devices, each is stored once, after the one before it."""
 
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -49,13 +49,13 @@ def test_each_fact_is_signed_by_the_device_and_names_the_fact_before_it(journal:
         before = fact_hash(body)
 
 
-def test_a_new_device_goes_on_after_the_fact_that_the_scorer_has_last(journal: TableJournal) -> None:
+def test_a_new_device_continues_after_the_last_fact_that_the_scorer_has(journal: TableJournal) -> None:
     journal.apply_receipt(msgspec.structs.replace(receipt(upto=7), head="a" * 64))
     first, second = told(journal, 2)
     assert [(one.seq, one.before) for one in (first, second)] == [(8, "a" * 64), (9, fact_hash(encode(first)))]
 
 
-def test_the_key_outlives_the_journal_and_nobody_else_can_read_it(path: Path) -> None:
+def test_the_key_survives_the_journal_and_nobody_else_can_read_it(path: Path) -> None:
     devices = set()
     for _ in range(2):
         with closing(TableJournal(path, OURS)) as journal:
@@ -65,7 +65,7 @@ def test_the_key_outlives_the_journal_and_nobody_else_can_read_it(path: Path) ->
     assert (len(devices), key.stat().st_mode & 0o077) == (1, 0)
 
 
-def test_a_spoilt_key_is_put_aside_and_the_table_can_be_played_at(tmp_path: Path) -> None:
+def test_a_damaged_key_is_set_aside_and_the_table_can_be_played_at(tmp_path: Path) -> None:
     key = tmp_path / KEY_FILE
     key.write_text("no key", encoding="ascii")
     made = open_device_key(key)
@@ -76,7 +76,7 @@ def test_a_spoilt_key_is_put_aside_and_the_table_can_be_played_at(tmp_path: Path
 NEW_FIELDS = ("device", "before", "signature", "sender")
 
 
-def test_what_an_older_program_has_left_unsigned_is_signed_when_the_journal_is_opened(path: Path) -> None:
+def test_unsigned_facts_of_an_older_program_are_signed_when_the_journal_is_opened(path: Path) -> None:
     with closing(TableJournal(path, OURS)) as journal:
         messages = told(journal, 3)
         journal.apply_receipt(receipt(taken={1: messages[0].id}))
@@ -95,7 +95,7 @@ def test_what_an_older_program_has_left_unsigned_is_signed_when_the_journal_is_o
             before = fact_hash(body)
 
 
-def test_who_signs_anew_what_another_device_has_told_names_it_where_a_pin_was_given(path: Path) -> None:
+def test_facts_signed_again_name_the_device_that_sealed_a_pin(path: Path) -> None:
     let_in = LetIn(round=1, deal=FACT.deal, author="arbiter", by="pin", session=f"given.{1:032}", sealed="0" * 120)
     keys = [SigningKey.from_bytes(bytes([number]) * 32) for number in (1, 2, 3)]
     for number, key in enumerate(keys):
@@ -109,7 +109,7 @@ def test_who_signs_anew_what_another_device_has_told_names_it_where_a_pin_was_gi
 
 
 class Devices:
-    """Two devices of one table, and the scorer. Whatever one has to send may reach the scorer, or be lost."""
+    """Two devices of one table, and the scorer. Messages to the scorer arrive or are lost."""
 
     def __init__(self, folder: Path, leaving: ExitStack) -> None:
         stored = leaving.enter_context(open_journal(folder))
@@ -154,12 +154,12 @@ class Devices:
             self.hall.arrive(LOG, body)
 
     def settle(self, journal: TableJournal) -> None:
-        """Let a device hear how its facts stand."""
+        """Deliver a receipt to a device."""
         self.hall.scorer.publisher.receipt(TABLE)
         journal.apply_receipt([one for one in self.hall.ear.heard(f"receipt/{TABLE}") if isinstance(one, Receipt)][-1])
 
     def finish(self) -> None:
-        """Let both connect, one after the other, until all is safe."""
+        """Let both connect, one after the other, until all facts are safe."""
         for _ in range(20):
             for journal in self.journals:
                 self.settle(journal)
@@ -179,7 +179,7 @@ DOES = st.sampled_from(["record", "record", "send", "send the first", "lose the 
 
 
 @given(st.lists(st.tuples(DOES, st.integers(0, 1)), max_size=24))
-def test_whatever_happens_to_two_devices_of_a_table_each_fact_is_stored_once_and_the_chain_is_whole(
+def test_each_fact_of_two_devices_is_stored_once_and_the_chain_is_whole(
     steps: list[tuple[str, int]],
 ) -> None:
     with TemporaryDirectory() as folder, ExitStack() as leaving:

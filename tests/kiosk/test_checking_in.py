@@ -1,4 +1,4 @@
-"""A press while walls are restored checks its player in: it is seen at once, and it is neither tiles nor hu."""
+"""A press while walls are restored checks its player in: it shows at once, and is neither a confirmation nor hu."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_each_press_marks_its_seat_and_lights_its_lamp(tmp_path: Path) -> None:
         assert lamps_shown(view) == {"east": "off", "south": "off", "west": "on", "north": "on"}
 
 
-def test_presses_while_walls_are_restored_confirm_no_tiles_and_declare_nothing(tmp_path: Path) -> None:
+def test_presses_while_walls_are_restored_confirm_nothing_and_declare_nothing(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RESTORING)
         table.press(*SEATS, *SEATS)
@@ -27,7 +27,7 @@ def test_presses_while_walls_are_restored_confirm_no_tiles_and_declare_nothing(t
         assert (state.phase, state.agreed, state.declarations) == (Phase.CONFIRMING, frozenset(), ())
 
 
-def test_a_press_too_many_of_each_player_as_the_play_begins_makes_no_false_hu(tmp_path: Path) -> None:
+def test_an_extra_press_of_each_player_as_the_play_begins_makes_no_false_hu(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.CONFIRMING)
         table.press(*SEATS)

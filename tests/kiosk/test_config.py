@@ -1,4 +1,4 @@
-"""A table's configuration: what is wrong is said, and where."""
+"""A table's configuration: errors are reported with their place."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def refusal(file: Path, text: str | bytes) -> str:
-    """Return what is said of a configuration."""
+    """Return the refusal of a configuration."""
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadConfiguration) as refused:
         KioskSettings(file)
@@ -47,7 +47,7 @@ def refusal(file: Path, text: str | bytes) -> str:
     return str(refused.value).removeprefix(f"{file}: ")
 
 
-def test_a_good_file_is_read_whole(file: Path) -> None:
+def test_a_valid_file_is_read_completely(file: Path) -> None:
     assert KioskSettings(file).config == Config(
         event="cup-2026",
         table=3,
@@ -59,7 +59,7 @@ def test_a_good_file_is_read_whole(file: Path) -> None:
     )
 
 
-def test_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
+def test_relative_paths_are_beside_the_file_and_absolute_ones_stay(file: Path) -> None:
     settings = KioskSettings(file)
     assert settings.folder == file.parent / "state"
     assert settings.path_of("/etc/ca.pem") == Path("/etc/ca.pem")
@@ -70,7 +70,7 @@ def test_the_broker_is_reached_as_this_table_with_the_password_of_the_file(file:
     assert KioskSettings(file).address() == expected
 
 
-def test_a_connection_is_plain_only_where_that_was_asked_for(file: Path) -> None:
+def test_a_connection_is_plain_only_if_that_was_requested(file: Path) -> None:
     without = GOOD.replace('ca_file = "ca.pem"\n', "")
     file.write_text(without, encoding="utf-8")
     with pytest.raises(BadConfiguration, match="plain = true"):
@@ -82,7 +82,7 @@ def test_a_connection_is_plain_only_where_that_was_asked_for(file: Path) -> None
         KioskSettings(file).address()
 
 
-def test_with_a_certificate_the_table_is_known_by_its_key_and_sends_no_password(file: Path) -> None:
+def test_with_a_certificate_the_table_uses_its_key_and_sends_no_password(file: Path) -> None:
     text = GOOD.replace('password_file = "password"', 'certificate_file = "table.crt"')
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadConfiguration, match="certificate_file: there is no file"):
@@ -97,13 +97,13 @@ def test_with_a_certificate_the_table_is_known_by_its_key_and_sends_no_password(
     assert address.identity.key.public == settings.device_key().public
 
 
-def test_a_password_shows_nowhere(file: Path) -> None:
+def test_a_password_is_never_shown(file: Path) -> None:
     settings = KioskSettings(file)
     address = settings.address()
     assert PASSWORD not in f"{address!r} {address} {settings.config!r} {vars(settings)!r}"
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadConfiguration, match=r"nowhere\.toml.*No such file"):
         KioskSettings(tmp_path / "nowhere.toml")
 
@@ -131,20 +131,20 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(file: Path, old: str, new: str, said: str) -> None:
+def test_errors_are_reported_with_their_place(file: Path, old: str, new: str, said: str) -> None:
     assert GOOD.count(old) == 1
     assert refusal(file, GOOD.replace(old, new)).endswith(said)
 
 
 @pytest.mark.parametrize("text", ["table = = 3", b"\xff\xfe", "a = 1\na = 2"])
-def test_what_is_no_toml_is_said(file: Path, text: str | bytes) -> None:
+def test_a_file_that_is_not_toml_is_refused(file: Path, text: str | bytes) -> None:
     assert refusal(file, text)
 
 
 @pytest.mark.parametrize(
     ("buttons", "camera"), [("gpio:east=5,south=6,west=13,north=19", "sim://tray"), ("sim://buttons", "picamera:0")]
 )
-def test_people_play_by_themselves_with_simulated_devices_only(file: Path, buttons: str, camera: str) -> None:
+def test_simulated_people_need_simulated_devices(file: Path, buttons: str, camera: str) -> None:
     head = GOOD.partition("[devices]")[0]
     devices = f'[devices]\nbuttons = "{buttons}"\ncamera = "{camera}"\npeople = "script.json"\n'
     said = "devices.people needs simulated buttons and a simulated camera"
@@ -153,7 +153,7 @@ def test_people_play_by_themselves_with_simulated_devices_only(file: Path, butto
     assert KioskSettings(file).config.devices.people == "script.json"
 
 
-def test_a_scanner_is_an_address_or_there_is_none(file: Path) -> None:
+def test_a_scanner_has_an_address_or_there_is_none(file: Path) -> None:
     assert KioskSettings(file).config.devices.scanner is None
     address = "serial:/dev/serial/by-id/usb-scanner?baud=115200"
     file.write_text(GOOD + f'scanner = "{address}"\n', encoding="utf-8")
@@ -168,9 +168,7 @@ def test_a_scanner_is_an_address_or_there_is_none(file: Path) -> None:
         ("serial:/dev/ttyACM0?speed=1", "devices.scanner: 'serial:/dev/ttyACM0?speed=1': no setting 'speed'"),
     ],
 )
-def test_an_address_that_no_scanner_has_is_refused_before_anything_is_opened(
-    file: Path, address: str, said: str
-) -> None:
+def test_an_invalid_scanner_address_is_refused_before_anything_is_opened(file: Path, address: str, said: str) -> None:
     assert refusal(file, GOOD + f'scanner = "{address}"\n').startswith(said)
 
 
@@ -183,9 +181,7 @@ def test_an_address_that_no_scanner_has_is_refused_before_anything_is_opened(
         ("ca.pem", None, "broker.ca_file: there is no file"),
     ],
 )
-def test_a_credential_that_cannot_be_used_is_named_and_not_shown(
-    file: Path, name: str, content: bytes | None, said: str
-) -> None:
+def test_an_unusable_credential_is_named_and_not_shown(file: Path, name: str, content: bytes | None, said: str) -> None:
     beside = file.parent / name
     beside.unlink() if content is None else beside.write_bytes(content)
     with pytest.raises(BadConfiguration, match=said):
@@ -193,7 +189,7 @@ def test_a_credential_that_cannot_be_used_is_named_and_not_shown(
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o602])
-def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
+def test_a_password_that_everybody_can_read_is_refused(file: Path, mode: int) -> None:
     (file.parent / "password").chmod(mode)
     with pytest.raises(BadConfiguration, match="chmod 640"):
         KioskSettings(file).address()
@@ -202,12 +198,12 @@ def test_a_password_that_is_everybodys_is_none(file: Path, mode: int) -> None:
 @pytest.mark.parametrize(
     ("address", "opened"), [("pictures:trays", "pictures:{beside}/trays"), ("v4l2:/dev/video0", "v4l2:/dev/video0")]
 )
-def test_a_folder_of_pictures_lies_beside_the_configuration(file: Path, address: str, opened: str) -> None:
+def test_a_folder_of_pictures_is_relative_to_the_configuration(file: Path, address: str, opened: str) -> None:
     file.write_text(GOOD.replace("picamera:0", address), encoding="utf-8")
     assert KioskSettings(file).camera == opened.format(beside=file.parent)
 
 
-def test_a_keyboard_that_can_be_none_is_refused_and_those_that_are_named_are_kept(file: Path) -> None:
+def test_an_invalid_keyboard_is_refused_and_named_ones_are_kept(file: Path) -> None:
     assert refusal(file, GOOD + 'keyboards = ["event3"]\n').startswith("devices.keyboards: 'event3' is no address")
     address = "evdev:/dev/input/by-id/usb-Maker_Keyboard-event-kbd?layout=fr"
     file.write_text(GOOD + f'keyboards = ["{address}"]\n', encoding="utf-8")

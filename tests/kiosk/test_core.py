@@ -1,4 +1,4 @@
-"""A card without room ends no play silently: the table says so, loses nothing, and goes on when there is room."""
+"""A full card stops no play silently: the table says so, loses nothing, and goes on once there is room."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def table(tmp_path: Path) -> Iterator[Standing]:
 
 
 def fill(table: Standing) -> None:
-    """Let the file grow no more, as on a disk that is full, and use up what is left in it."""
+    """Let the file grow no further, as on a full disk, and use up the space left in it."""
     store = table.journal._store
     (pages,) = store.execute("PRAGMA page_count").fetchone()
     store.execute(f"PRAGMA max_page_count={pages}")
@@ -35,7 +35,7 @@ def fill(table: Standing) -> None:
     ):
         pass
     assert table.program._apply(called) == "journal_full"
-    with suppress(JournalFull):  # what is smaller than a call may have had room still
+    with suppress(JournalFull):  # smaller writes than a call may still have had room
         while True:
             table.journal.record(ClaimWindowElapsed(at=1), (), wall=1)
 
@@ -45,13 +45,13 @@ def make_room(table: Standing) -> None:
 
 
 def noticed(table: Standing) -> tuple[str, ...]:
-    """Let the table look at its card, which it does by the clock."""
+    """Let the table check its card, as it does by the clock."""
     table.pass_time(31 * S)
     return table.program.view().line.health
 
 
 def tap(table: Standing, seat: Seat) -> int:
-    """Press and let go; give when."""
+    """Press and let go; return when."""
     edge = table.time.wait(10 * MS)
     table.program.report(Pressed(seat, edge))
     table.program.report(Released(seat, edge + 5 * MS))
@@ -59,7 +59,7 @@ def tap(table: Standing, seat: Seat) -> int:
     return edge
 
 
-def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_room(table: Standing) -> None:
+def test_presses_that_could_not_be_written_count_by_their_edges_once_there_is_room(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     table.time.wait()
     fill(table)
@@ -72,8 +72,8 @@ def test_presses_that_could_not_be_written_count_by_their_edges_when_there_is_ro
     assert (table.is_in(Phase.DECLARED), table.program.view().line.health) == (True, ())
 
 
-def test_trays_that_were_seen_on_a_full_card_need_not_be_touched_when_there_is_room(table: Standing) -> None:
-    """A camera does not look again at what lies still."""
+def test_trays_checked_on_a_full_card_need_not_be_touched_again(table: Standing) -> None:
+    """A camera does not check again what lies still."""
     table.come_to(Phase.RESTORING)
     fill(table)
     play = table.program.state.play
@@ -87,13 +87,13 @@ def test_trays_that_were_seen_on_a_full_card_need_not_be_touched_when_there_is_r
 
 
 def serves(table: Standing, device: str) -> None:
-    """Let the scorer say which device serves the table."""
+    """Let the scorer announce which device serves the table."""
     table.program._server.take_served(
         Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device), table.time.now
     )
 
 
-def test_presses_that_wait_for_room_outlast_another_devices_turn(table: Standing) -> None:
+def test_presses_waiting_for_room_outlast_another_devices_turn(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     table.time.wait()
     fill(table)
@@ -107,7 +107,7 @@ def test_presses_that_wait_for_room_outlast_another_devices_turn(table: Standing
     assert [(one.seat, one.at) for one in table.program.state.declarations] == edges
 
 
-def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: Standing) -> None:
+def test_repeatable_input_is_refused_and_no_receipt_stops_the_kiosk(table: Standing) -> None:
     table.come_to(Phase.RECORDED)
     fill(table)
     table.type("enter")
@@ -122,8 +122,8 @@ def test_what_can_be_done_again_is_refused_and_no_receipt_ends_the_kiosk(table: 
     assert table.journal.unsent() == ()
 
 
-def test_what_is_said_of_the_card_tells_of_no_press(table: Standing, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Looked at by the clock alone: the same is seen whether or not somebody has pressed."""
+def test_the_message_about_the_card_reveals_no_press(table: Standing, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The card is checked by the clock alone: the same shows whether or not somebody has pressed."""
     seen = []
     with standing(tmp_path_factory.mktemp("other")) as other:
         for one, pressing in ((table, True), (other, False)):
@@ -140,7 +140,7 @@ def test_what_is_said_of_the_card_tells_of_no_press(table: Standing, tmp_path_fa
     assert seen[0][0] == seen[0][1]
 
 
-def test_who_presses_again_because_nothing_happens_on_a_full_card_declares_no_hu(table: Standing) -> None:
+def test_pressing_again_on_a_full_card_declares_no_hu(table: Standing) -> None:
     table.come_to(Phase.CONFIRMING)
     fill(table)
     table.press(*SEATS)
@@ -150,7 +150,7 @@ def test_who_presses_again_because_nothing_happens_on_a_full_card_declares_no_hu
     assert (table.phase, table.program.state.declarations) == (Phase.PLAYING, ())
 
 
-def test_every_hu_pressed_in_one_claim_window_on_a_full_card_counts(table: Standing) -> None:
+def test_every_hu_in_one_claim_window_on_a_full_card_counts(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     fill(table)
     table.time.wait()
@@ -170,7 +170,7 @@ def test_a_kiosk_that_starts_on_a_full_card_says_so(tmp_path: Path, monkeypatch:
 
 
 def filled() -> sqlite3.OperationalError:
-    """Return what SQLite says where a file can grow no more."""
+    """Return SQLite's error when a file cannot grow."""
     store = sqlite3.connect(":memory:")
     store.execute("PRAGMA max_page_count=1")
     try:

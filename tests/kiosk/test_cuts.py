@@ -1,4 +1,4 @@
-"""The power goes at any instant: what is on the card then, whole or torn, brings the same table and the same screen.
+"""A power cut at any instant: what is on the card then, whole or torn, gives the same table and the same screen.
 
 `test_power_cut.py` kills a real process. Here a day is played once, and its journal is cut as the card would have it at
 every instant of every write; each cut is opened again.
@@ -49,12 +49,12 @@ def seen(state: Table) -> ScreenView:
 
 
 def accepted(steps: list[Step]) -> list[Event]:
-    """Return the events of a day that a journal keeps."""
+    """Return the events of a day that a journal accepts."""
     return [one.event for one in steps if one.code is None and (one.after != one.before or one.facts)]
 
 
 def lived(events: list[Event]) -> list[tuple[Table, int]]:
-    """The uninterrupted twin: the table after each event and before the first, and how many facts it had told."""
+    """The uninterrupted twin: the table before the first event and after each, with its number of facts."""
     state, told = Table(), 0
     found = [(state, told)]
     for event in events:
@@ -65,7 +65,7 @@ def lived(events: list[Event]) -> list[tuple[Table, int]]:
 
 
 def write(path: Path, events: list[Event]) -> list[int]:
-    """Play a day into a journal; return how long its log was after each event, and before the first."""
+    """Play a day into a journal; return the length of its log before the first event and after each."""
     log = path.with_name(path.name + "-wal")
     with closing(TableJournal(path, OURS)) as journal:
         journal._store.execute("PRAGMA wal_autocheckpoint=0")
@@ -79,7 +79,7 @@ def write(path: Path, events: list[Event]) -> list[int]:
 
 
 def cuts(size: int, page: int, within: Iterable[float]) -> Iterator[int]:
-    """Return instants of every write of a log: so far within each frame (0: before it), and the whole."""
+    """Yield instants of every write of a log: several within each frame (0: before it), and its end."""
     frame = FRAME_HEADER + page
     for start in range(HEADER, size, frame):
         yield from (start + int(part * frame) for part in within)
@@ -87,7 +87,7 @@ def cuts(size: int, page: int, within: Iterable[float]) -> Iterator[int]:
 
 
 def on_the_card(path: Path) -> tuple[list[Event], int]:
-    """Read what a card holds: events, and how many facts."""
+    """Read the events on a card, and the number of its facts."""
     with closing(sqlite3.connect(path)) as store:
         events = [EVENTS.decode(one) for (one,) in store.execute("SELECT event FROM happened ORDER BY number")]
         (facts,) = store.execute("SELECT count(*) FROM outbox").fetchone()
@@ -95,14 +95,14 @@ def on_the_card(path: Path) -> tuple[list[Event], int]:
 
 
 def cut_everywhere(folder: Path, events: list[Event], within: Iterable[float]) -> int:
-    """Cut a day at every instant; return how many cuts there were."""
+    """Cut a day at every instant; return the number of cuts."""
     lengths, twin = write(folder / "table.sqlite", events), lived(events)
     kept, log = folder / "kept-table.sqlite", folder / "kept-table.sqlite-wal"
     (page,) = struct.unpack(">I", log.read_bytes()[8:12])
     whole, card, count = log.read_bytes(), folder / "card.sqlite", 0
     for at in cuts(len(whole), page, within):
         if at < lengths[0]:
-            continue  # the journal is being made; nothing has happened yet
+            continue  # the journal is being created; nothing has happened yet
         shutil.copy(kept, card)
         card.with_name("card.sqlite-wal").write_bytes(whole[:at])
         had, facts = on_the_card(card)
@@ -114,7 +114,7 @@ def cut_everywhere(folder: Path, events: list[Event], within: Iterable[float]) -
 
 
 @pytest.mark.slow
-def test_the_card_holds_every_event_with_its_facts_or_nothing_of_it_wherever_a_write_is_cut(tmp_path: Path) -> None:
+def test_at_every_cut_the_card_holds_each_event_with_its_facts_or_nothing_of_it(tmp_path: Path) -> None:
     """Before each frame of the log, within its header, and within its page."""
     assert cut_everywhere(tmp_path, sitting_in(Phase.FINISHED).events, (0, 0.003, 0.6)) > 150
 
@@ -122,12 +122,12 @@ def test_the_card_holds_every_event_with_its_facts_or_nothing_of_it_wherever_a_w
 @pytest.mark.slow
 @settings(COSTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(days)
-def test_so_it_is_on_any_day(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
+def test_the_same_holds_on_any_day(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
     cut_everywhere(tmp_path_factory.mktemp("day"), accepted(steps), (0.999,))
 
 
 class Memory:
-    """A journal's events in memory, and when the power goes: before an event is written, or just after."""
+    """A journal's events in memory, with a power cut before an event is written or just after."""
 
     def __init__(self, events: list[Event], *, same_boot: bool) -> None:
         self.kept, self.same_boot = events, same_boot
@@ -148,10 +148,10 @@ class Memory:
 @pytest.mark.slow
 @COSTLY
 @given(days, st.sampled_from(["same", "another"]))
-def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrupted_twin(
+def test_after_a_cut_at_any_event_the_table_and_screen_equal_the_uninterrupted_twins(
     steps: list[Step], boot: str
 ) -> None:
-    """A day of some sixty events is cut after each; a second cut at the same place changes nothing either."""
+    """A day of some sixty events is cut after each; a second cut at the same place changes nothing."""
     events, same_boot = accepted(steps), boot == "same"
     for done, (stood, _) in enumerate(lived(events)):
         memory = Memory(events[:done], same_boot=same_boot)
@@ -164,7 +164,7 @@ def test_after_a_cut_at_any_event_the_table_stands_and_is_seen_as_its_uninterrup
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_program_that_starts_again_in_any_state_shows_what_it_showed(phase: Phase, tmp_path: Path) -> None:
+def test_a_restart_in_any_state_shows_the_same_screen(phase: Phase, tmp_path: Path) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         table = core(journal)
         for event in sitting_in(phase).events:
@@ -188,7 +188,7 @@ def test_no_key_of_a_form_is_pressed_twice(tmp_path: Path) -> None:
         assert back.program.view().result is not None
 
 
-def test_a_result_that_is_refused_is_entered_from_the_beginning_also_after_a_cut(tmp_path: Path) -> None:
+def test_a_refused_result_is_entered_from_the_beginning_even_after_a_cut(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.ACCEPTING)
         table.type("r")
@@ -200,7 +200,7 @@ def test_a_result_that_is_refused_is_entered_from_the_beginning_also_after_a_cut
         assert phase_view(back.program.view(), DeclaredView).form == form
 
 
-def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: Path) -> None:
+def test_input_for_one_declaration_is_not_used_for_another(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.DECLARED)
         table.program._apply(ArbiterAdmitted(at=table.time.wait(), by="Anne"))
@@ -213,7 +213,7 @@ def test_what_was_typed_for_one_declaration_is_not_taken_for_another(tmp_path: P
         assert (form.declared, form.digits) == (("east",), "")
 
 
-def test_what_was_entered_of_a_hand_of_riichi_is_there_after_a_cut(tmp_path: Path) -> None:
+def test_the_input_for_a_hand_of_riichi_survives_a_cut(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING, plan(play(1), profile="riichi-montreal"))
         table.press("west")
@@ -230,7 +230,7 @@ def test_what_was_entered_of_a_hand_of_riichi_is_there_after_a_cut(tmp_path: Pat
         assert back.phase is Phase.ACCEPTING
 
 
-def test_a_question_that_was_open_is_asked_again_only_while_the_table_may_ask_it(tmp_path: Path) -> None:
+def test_an_open_question_is_restored_only_if_the_table_may_still_ask_it(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING, plan(play(1), profile="riichi-montreal"))
         table.type("b")
@@ -241,12 +241,12 @@ def test_a_question_that_was_open_is_asked_again_only_while_the_table_may_ask_it
 
 @COSTLY
 @given(st.text(max_size=60))
-def test_whatever_stands_in_place_of_a_draft_opens_nothing(text: str) -> None:
+def test_an_invalid_draft_opens_nothing(text: str) -> None:
     assert riichi.riichi_form_from_draft(text, None, Phase.PLAYING) is None
     assert restoring.restoring_from_draft(text, play(1)) == Restoring()
 
 
-def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_path: Path) -> None:
+def test_no_tile_is_scanned_twice_and_ticking_continues_where_it_was(tmp_path: Path) -> None:
     tray = [serial for row in play(1).order["east"] for serial in row]
     with standing(tmp_path) as table:
         table.come_to(Phase.RESTORING)
@@ -261,7 +261,7 @@ def test_no_tile_is_scanned_twice_and_rows_are_ticked_on_where_they_were(tmp_pat
         assert back.program.state.verified == {"east"}
 
 
-def test_an_arbiter_who_was_let_in_finds_the_panel_and_a_ruling_that_stands_closes_it_in_one_write(
+def test_an_admitted_arbiter_finds_the_panel_and_a_ruling_closes_it_in_the_same_write(
     tmp_path: Path,
 ) -> None:
     """The journal is cut after each of its commits: an event and the panel that follows from it are one."""

@@ -1,4 +1,4 @@
-"""`homologue doctor table`: each thing that is wrong with a table's machine is found, while its kiosk runs or not."""
+"""`homologue doctor table` finds each fault of a table's machine, whether or not its kiosk runs."""
 
 import json
 import zipfile
@@ -30,18 +30,18 @@ def found(config: Path) -> dict[str, Finding]:
     return {one.code: one for one in examine_table(config, config.parent)[0].findings if one.must}
 
 
-def test_a_table_whose_broker_is_away_has_that_to_be_done_and_nothing_else(config: Path) -> None:
+def test_an_unreachable_broker_is_found_and_nothing_else(config: Path) -> None:
     assert found(config).keys() == {"broker_unreached"}
 
 
-def test_a_journal_that_a_kiosk_has_open_is_looked_at_and_stays_as_it_is(config: Path) -> None:
+def test_a_journal_that_a_kiosk_has_open_is_read_and_left_unchanged(config: Path) -> None:
     with closing(TableJournal(config.parent / "table.sqlite", OURS)) as journal:
         before = journal.waiting()
         assert found(config).keys() == {"broker_unreached"}
         assert journal.waiting() == before
 
 
-def test_a_journal_that_is_damaged_is_found(config: Path) -> None:
+def test_a_damaged_journal_is_found(config: Path) -> None:
     with closing(TableJournal(config.parent / "table.sqlite", OURS)):
         pass
     path = config.parent / "table.sqlite"
@@ -57,26 +57,26 @@ def test_a_journal_that_is_damaged_is_found(config: Path) -> None:
         ('"sim://tray"', '"v4l2:/dev/video99"', "device_missing"),
     ],
 )
-def test_a_setting_that_cannot_be_is_found_and_told_with_what_to_do(
-    config: Path, before: str, after: str, code: str
-) -> None:
+def test_an_invalid_setting_is_found_with_what_to_do(config: Path, before: str, after: str, code: str) -> None:
     assert before in CONFIG
     config.write_text(CONFIG.replace(before, after))
     others = found(config).keys() - {"broker_unreached"}
     assert others == {code} if code else others
 
 
-def test_a_device_that_is_not_paired_is_told_so(config: Path) -> None:
+def test_an_unpaired_device_is_reported(config: Path) -> None:
     config.write_text('paired = "pairing"\n[devices]\nbuttons = "sim://buttons"\ncamera = "sim://tray"\n')
     assert found(config).keys() == {"not_paired"}
 
 
-def test_a_part_of_the_program_that_is_missing_is_found(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_part_of_the_program_is_found(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kiosk.doctor.REQUIRED_PACKAGES", ("json", "no_such_part"))
     assert "no_such_part" in found(config)["program_incomplete"].what
 
 
-def test_a_bundle_has_no_secret_of_the_table(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bundle_contains_no_secret_of_the_table(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(TableJournal(config.parent / "table.sqlite", OURS)) as journal:
         journal.record(NextDealCalled(at=1), (), wall=1)
     key = [line for line in (config.parent / KEY_FILE).read_text().splitlines() if "-----" not in line]

@@ -1,4 +1,4 @@
-"""Devices at a table that say anything: no press is made up, nothing ends the program, and the screen stays."""
+"""Devices at a table that send anything: no press is invented, nothing ends the program, and the screen stays."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,7 +41,7 @@ RUBBISH: Final = (
 
 
 class Hostile:
-    """A program in a play, a scanner and a box on pseudo-terminals, and what they have reported."""
+    """A program in a play, with a scanner and a box on pseudo-terminals, and their reports."""
 
     def __init__(self, table: Standing, scanner: Plug, box: Plug) -> None:
         self.table, self.scanner, self.box = table, scanner, box
@@ -53,7 +53,7 @@ class Hostile:
         self._told.put(report)
 
     def wait_for(self, wanted: Report) -> None:
-        """Let the program work until something was reported: what came before it has been taken in."""
+        """Run the program until something was reported, so that all before it has been handled."""
         while not self.reports or self.reports[-1] != wanted:
             report = self._told.get(timeout=PATIENCE_S)
             self.reports.append(Scanned(report.serial, report.set_text, 0) if isinstance(report, Scanned) else report)
@@ -77,13 +77,13 @@ def hostile(folder: Path, phase: Phase) -> Iterator[Hostile]:
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CONFIRMING, Phase.DECLARED, Phase.ACCEPTING])
-def test_rubbish_from_scanner_and_box_presses_nothing_and_changes_no_screen(tmp_path: Path, phase: Phase) -> None:
+def test_garbage_from_scanner_and_box_presses_nothing_and_changes_no_screen(tmp_path: Path, phase: Phase) -> None:
     with hostile(tmp_path, phase) as at:
         before, happened = at.table.program.view().phase, at.table.happened()
         for serial, piece in enumerate((*RUBBISH, *garbage(60_000, seed=20)), 1):
             at.scanner.send(piece)
             at.box.send(piece)
-            if serial % 20 == 0:  # else the terminal has no more room
+            if serial % 20 == 0:  # otherwise the terminal runs out of room
                 label = serial % 136 + 1
                 at.scanner.send(b"\rHM1-08-%03d\r" % label)
                 at.wait_for(Scanned(label, "08", 0))
@@ -98,7 +98,7 @@ def test_rubbish_from_scanner_and_box_presses_nothing_and_changes_no_screen(tmp_
 
 
 @pytest.mark.parametrize("piece", RUBBISH)
-def test_what_is_no_tile_is_refused_with_a_code_and_restores_nothing(tmp_path: Path, piece: bytes) -> None:
+def test_a_scan_that_is_no_tile_is_refused_with_a_code_and_restores_nothing(tmp_path: Path, piece: bytes) -> None:
     with hostile(tmp_path, Phase.RESTORING) as at:
         before, happened = at.table.program.state.work, at.table.happened()
         at.scanner.send(piece)
@@ -121,7 +121,7 @@ frames = st.one_of(
 
 
 def greeted(link: BoxLink, now: int, late: int = 0) -> int:
-    """Let a box introduce itself as it should, and its time be known, from answers that come so many ns late."""
+    """Let a box introduce itself correctly, with its clock known from answers that come this many ns late."""
     link.opened(now)
     link.received(encode_frame("B", 1, 7) + encode_frame("H", 7, 0, 0, 0, 0, now // 1000), now)
     while link._session is None or not link._session.clock.ready:
@@ -132,7 +132,7 @@ def greeted(link: BoxLink, now: int, late: int = 0) -> int:
 
 
 @pytest.mark.parametrize("us", [0, 10**15, 2**63, 2**70, 10**60])
-def test_a_press_that_a_box_says_is_yet_to_come_opens_no_window_that_never_closes(tmp_path: Path, us: int) -> None:
+def test_a_press_dated_in_the_future_opens_no_endless_window(tmp_path: Path, us: int) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         link = BoxLink()
@@ -147,7 +147,7 @@ def test_a_press_that_a_box_says_is_yet_to_come_opens_no_window_that_never_close
         assert table.phase in (Phase.DECLARED, Phase.PLAYING)
 
 
-def test_a_hold_calls_and_is_no_hu_where_a_slow_line_makes_its_press_lie_ahead(tmp_path: Path) -> None:
+def test_a_hold_calls_even_if_a_slow_line_dates_its_press_in_the_future(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         link = BoxLink()
@@ -166,13 +166,13 @@ def test_a_hold_calls_and_is_no_hu_where_a_slow_line_makes_its_press_lie_ahead(t
 
 
 @given(st.integers(0, 2**50), st.integers(1, 10**9), st.integers(1_000, 10**9))
-def test_presses_that_lie_ahead_keep_their_order(now: int, ahead: int, later: int) -> None:
+def test_presses_dated_in_the_future_keep_their_order(now: int, ahead: int, later: int) -> None:
     first, second = (limit_to_near_future(now, now + ahead + more) for more in (0, later))
     assert first < second <= now + 2 * AHEAD_NS or second == now + ahead + later
 
 
 @given(st.lists(st.tuples(frames, st.integers(0, 400)), max_size=25), st.randoms(use_true_random=False))
-def test_a_forged_box_with_impossible_numbers_ends_nothing_and_presses_only_what_it_says(
+def test_a_forged_box_with_impossible_numbers_ends_nothing_and_presses_only_as_it_says(
     said: list[tuple[tuple[str, tuple[int, ...]], int]], chance: Random
 ) -> None:
     link = BoxLink()
@@ -190,7 +190,7 @@ def test_a_forged_box_with_impossible_numbers_ends_nothing_and_presses_only_what
             assert isinstance(one, Health) or one.at <= now + 2 * AHEAD_NS
 
 
-def test_a_flood_of_frames_of_ever_other_boxes_is_drained_and_the_screen_stays(tmp_path: Path) -> None:
+def test_a_flood_of_frames_from_ever_new_boxes_is_drained_and_the_screen_stays(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         link, before = BoxLink(), [*table.happened()]

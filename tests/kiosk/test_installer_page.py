@@ -1,4 +1,4 @@
-"""The pages of the installer and of the settings tell what there is, and the example is a configuration."""
+"""The pages of the installer and of the settings match the code, and the examples are valid configurations."""
 
 import re
 from pathlib import Path
@@ -13,11 +13,11 @@ PAGE: Final = (Path(__file__).parents[2] / "docs" / "installer.md").read_text(en
 SETTINGS: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
-def test_the_page_of_settings_is_what_the_settings_say() -> None:
+def test_the_settings_page_matches_the_settings() -> None:
     assert SETTINGS.read_text(encoding="utf-8") == page(), "make docs"
 
 
-def test_the_examples_are_configurations(tmp_path: Path) -> None:
+def test_the_examples_are_valid_configurations(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     path = tmp_path / "table-3.toml"
     path.write_text(example, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The table's journal: an event and its facts are one, nothing accepted is lost, and its log never grows in a play."""
+"""The journal writes an event and its facts together, loses nothing accepted, and its log never grows in a play."""
 
 import sqlite3
 import struct
@@ -20,7 +20,7 @@ from tests.kiosk.tables import EVENT, TABLE, Sitting, sitting_in
 
 
 @pytest.mark.parametrize("phase", [*Phase])
-def test_a_table_opened_again_stands_where_it_stood(path: Path, phase: Phase) -> None:
+def test_a_reopened_table_is_as_it_was(path: Path, phase: Phase) -> None:
     sitting = sitting_in(phase)
     journal = TableJournal(path, OURS)
     lived = core(journal)
@@ -42,14 +42,14 @@ def test_facts_are_numbered_from_one_without_gaps(journal: TableJournal) -> None
     assert journal.last_seq == 9
 
 
-def test_a_fact_says_whose_it_is_and_when(journal: TableJournal) -> None:
+def test_a_fact_names_its_event_table_and_time(journal: TableJournal) -> None:
     (message,) = journal.record(HAPPENED, [CONFIRMED], wall=1_604_142_000_000)
     assert (message.event, message.table, message.seq, message.at) == (EVENT, TABLE, 1, 1_604_142_000_000)
     assert message.fact == CONFIRMED
 
 
-def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path) -> None:
-    """A new card in the table's device; and even if the power fails before the first fact."""
+def test_numbers_continue_after_those_of_this_table_that_the_scorer_has(path: Path) -> None:
+    """For a new card in the table's device, even if the power fails before the first fact."""
     journal = TableJournal(path, OURS)
     journal.apply_receipt(receipt(upto=41))
     journal.apply_receipt(receipt(upto=3))
@@ -61,7 +61,7 @@ def test_numbers_go_on_after_those_that_the_scorer_has_of_this_table(path: Path)
     again.close()
 
 
-def test_the_numbers_of_another_store_count_no_more(journal: TableJournal) -> None:
+def test_numbers_of_another_store_no_longer_count(journal: TableJournal) -> None:
     journal.apply_receipt(receipt(upto=41, store="of-a-rehearsal"))
     journal.apply_receipt(receipt(upto=2))
     assert [message.seq for message in told(journal, 2)] == [3, 4]
@@ -76,7 +76,7 @@ def test_each_start_of_the_program_has_its_number(path: Path) -> None:
     assert starts == [1, 2, 3]
 
 
-def test_the_rounds_whose_results_were_accepted_here_are_known(journal: TableJournal) -> None:
+def test_rounds_whose_results_were_accepted_here_are_known(journal: TableJournal) -> None:
     lived = core(journal)
     assert journal.results() == frozenset()
     for event in sitting_in(Phase.FINISHED).events:
@@ -98,7 +98,7 @@ def test_a_result_that_was_refused_counts_only_if_there_is_one_already(journal: 
 @pytest.mark.parametrize(
     ("word", "nth"), [("BEGIN", 1), ("happened", 1), ("INTO outbox", 1), ("INTO outbox", 2), ("COMMIT", 1)]
 )
-def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_the_journal_usable(
+def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_a_usable_journal(
     path: Path, word: str, nth: int
 ) -> None:
     journal = TableJournal(path, OURS)
@@ -113,7 +113,7 @@ def test_an_error_in_the_middle_leaves_neither_event_nor_facts_and_the_journal_u
     journal.close()
 
 
-def test_state_does_not_change_when_the_journal_cannot_keep_the_event(journal: TableJournal) -> None:
+def test_the_state_does_not_change_if_the_journal_cannot_store_the_event(journal: TableJournal) -> None:
     lived = core(journal)
     journal._store = Broken(journal._store, "COMMIT", 1)  # type: ignore[assignment] # stands in for a failing disk
     with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
@@ -121,7 +121,7 @@ def test_state_does_not_change_when_the_journal_cannot_keep_the_event(journal: T
     assert lived.state == Table()
 
 
-def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: TableJournal) -> None:
+def test_a_rollback_by_sqlite_itself_hides_no_error(journal: TableJournal) -> None:
     whole = journal._store
 
     class RolledBack(Broken):
@@ -136,14 +136,14 @@ def test_a_sqlite_that_rolls_back_by_itself_hides_no_error(journal: TableJournal
         journal.record(HAPPENED, [CONFIRMED], wall=5)
 
 
-def test_a_refused_event_is_not_kept(journal: TableJournal) -> None:
+def test_a_refused_event_is_not_stored(journal: TableJournal) -> None:
     lived = core(journal)
     with pytest.raises(NotNow):
         lived.apply(ButtonPressed(at=5, seat="east"))
     assert journal.empty
 
 
-def test_what_changes_nothing_is_not_kept(journal: TableJournal) -> None:
+def test_an_event_that_changes_nothing_is_not_stored(journal: TableJournal) -> None:
     lived = core(journal)
     for event in sitting_in(Phase.CONFIRMING).events:
         lived.apply(event)
@@ -154,7 +154,7 @@ def test_what_changes_nothing_is_not_kept(journal: TableJournal) -> None:
     assert [*journal.events()] == before
 
 
-def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: TableJournal) -> None:
+def test_a_restart_is_recorded_only_in_a_used_journal(journal: TableJournal) -> None:
     lived = core(journal)
     lived.restarted(7)
     assert journal.empty
@@ -163,7 +163,7 @@ def test_a_fresh_table_is_told_of_no_restart_and_a_used_one_is(journal: TableJou
     assert [*journal.events()][-1] == Restarted(at=9, doubts=True)
 
 
-# ---- whose it is ------------------------------------------------------------------------------------
+# ---- the owner --------------------------------------------------------------------------------------
 
 
 def test_a_second_kiosk_is_kept_out_until_the_first_has_gone(path: Path, journal: TableJournal) -> None:
@@ -179,7 +179,7 @@ def test_a_second_kiosk_is_kept_out_until_the_first_has_gone(path: Path, journal
     ("whose", "what"),
     [(JournalOwner("other-cup", TABLE), "its event is"), (JournalOwner(EVENT, 4), "its table is 3, not 4")],
 )
-def test_the_journal_of_another_event_or_table_is_not_taken(path: Path, whose: JournalOwner, what: str) -> None:
+def test_the_journal_of_another_event_or_table_is_refused(path: Path, whose: JournalOwner, what: str) -> None:
     TableJournal(path, OURS).close()
     with pytest.raises(JournalBroken, match=what) as refused:
         TableJournal(path, whose)
@@ -187,7 +187,7 @@ def test_the_journal_of_another_event_or_table_is_not_taken(path: Path, whose: J
     TableJournal(path, OURS).close()
 
 
-def test_the_device_keeps_its_name(path: Path) -> None:
+def test_the_device_keeps_its_id(path: Path) -> None:
     first = TableJournal(path, OURS)
     first.close()
     again = TableJournal(path, OURS)
@@ -234,7 +234,7 @@ def _lock_is_a_folder(path: Path) -> None:
         _event(b"\xff"),
     ],
 )
-def test_a_journal_that_cannot_be_played_says_so(path: Path, spoil: Callable[[Path], None]) -> None:
+def test_a_journal_that_cannot_be_replayed_is_refused(path: Path, spoil: Callable[[Path], None]) -> None:
     path.parent.mkdir()
     spoil(path)
     with pytest.raises(JournalBroken) as broken:
@@ -242,10 +242,10 @@ def test_a_journal_that_cannot_be_played_says_so(path: Path, spoil: Callable[[Pa
     assert broken.value.code == "journal_broken"
 
 
-def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_another_clock_the_next_time_too(
+def test_an_interrupted_start_on_another_clock_is_on_another_clock_the_next_time_too(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else times of two clocks would be taken for one, and a claim window close at once or never."""
+    """Otherwise times of two clocks would be taken for one, and a claim window close at once or never."""
     boot = path.parent / "boot"
     monkeypatch.setattr("kiosk.journal_file.BOOT", boot)
     path.parent.mkdir()
@@ -261,7 +261,7 @@ def test_a_start_on_another_clock_that_is_cut_before_it_has_told_so_is_on_anothe
 
 
 FEW = 8
-"""Pages, so that a log starts over every few events."""
+"""Pages, so few that a log starts over every few events."""
 
 
 def log_of(path: Path) -> Path:
@@ -269,7 +269,7 @@ def log_of(path: Path) -> Path:
 
 
 def kept(path: Path) -> list[int]:
-    """Return the events that a card holds, by when they were."""
+    """Return the events on a card, with their times."""
     with closing(sqlite3.connect(path)) as store:
         return [at for (at,) in store.execute("SELECT json_extract(event, '$.at') FROM happened ORDER BY number")]
 
@@ -280,12 +280,12 @@ def happen(journal: TableJournal, at: int) -> None:
 
 @pytest.fixture
 def fast(journal: TableJournal) -> TableJournal:
-    """A journal whose commits wait for no disk: what is looked at here is lengths."""
+    """A journal whose commits wait for no disk, as only lengths matter here."""
     journal._store.execute("PRAGMA synchronous=OFF")
     return journal
 
 
-def test_the_log_of_a_kiosk_keeps_its_length_however_much_happens(fast: TableJournal, path: Path) -> None:
+def test_a_kiosks_log_keeps_its_length_however_much_happens(fast: TableJournal, path: Path) -> None:
     fast.allocate_log()
     length = log_of(path).stat().st_size
     for at in range(1500):
@@ -294,7 +294,7 @@ def test_the_log_of_a_kiosk_keeps_its_length_however_much_happens(fast: TableJou
     assert kept(path) == [*range(1500)]
 
 
-def test_each_start_needs_no_more_of_the_card_than_the_first(path: Path) -> None:
+def test_each_start_needs_no_more_room_than_the_first(path: Path) -> None:
     lengths = []
     for at in range(3):
         with closing(TableJournal(path, OURS)) as journal:
@@ -307,7 +307,7 @@ def test_each_start_needs_no_more_of_the_card_than_the_first(path: Path) -> None
     assert kept(path) == [*range(3)]
 
 
-def test_a_start_that_was_cut_while_it_wrote_the_log_full_is_followed_by_one_that_does(
+def test_a_start_interrupted_while_allocating_the_log_is_followed_by_a_complete_one(
     journal: TableJournal, path: Path
 ) -> None:
     journal._store.execute("CREATE TABLE ahead (pages BLOB)")
@@ -318,7 +318,7 @@ def test_a_start_that_was_cut_while_it_wrote_the_log_full_is_followed_by_one_tha
     assert (tables, kept(path)) == ({"happened", "outbox", "kept", "about"}, [1])
 
 
-def test_without_room_for_it_the_journal_keeps_events_all_the_same(journal: TableJournal, path: Path) -> None:
+def test_without_room_for_the_log_the_journal_stores_events_all_the_same(journal: TableJournal, path: Path) -> None:
     (pages,) = journal._store.execute("PRAGMA page_count").fetchone()
     journal._store.execute(f"PRAGMA max_page_count={pages + 40}")
     journal.allocate_log()
@@ -328,14 +328,14 @@ def test_without_room_for_it_the_journal_keeps_events_all_the_same(journal: Tabl
     assert (journal.refuses_writes, kept(path)) == (False, [1])
 
 
-def test_an_error_that_no_disk_makes_is_told(journal: TableJournal) -> None:
+def test_an_error_that_is_not_the_disks_is_raised(journal: TableJournal) -> None:
     journal._store = Broken(journal._store, "ahead", 1)  # type: ignore[assignment] # its error has no code of SQLite's
     with pytest.raises(sqlite3.OperationalError):
         journal.allocate_log()
 
 
 def torn(before: bytes, after: bytes) -> Iterator[bytes]:
-    """Return a log at instants of its writing: new up to somewhere, as it was from there on."""
+    """Yield a log at instants of its writing: new up to a point, and as it was from there on."""
     (page,) = struct.unpack(">I", after[8:12])
     changed = max(at for at in range(len(after)) if after[at] != before[at])
     for start in range(0, changed, page // 2):
@@ -343,8 +343,8 @@ def torn(before: bytes, after: bytes) -> Iterator[bytes]:
     yield after
 
 
-def test_what_a_log_held_before_is_no_event_wherever_a_write_over_it_is_cut(path: Path, tmp_path: Path) -> None:
-    """An event is there whole or not at all, as in a log that grows (`test_cuts.py`)."""
+def test_old_contents_of_a_log_are_never_an_event_wherever_a_write_over_them_is_cut(path: Path, tmp_path: Path) -> None:
+    """An event is there completely or not at all, as in a log that grows (`test_cuts.py`)."""
     card, seen = tmp_path / "card.sqlite", set()
     with closing(TableJournal(path, OURS)) as journal:
         allocate_log(journal._store, FEW)
@@ -353,7 +353,7 @@ def test_what_a_log_held_before_is_no_event_wherever_a_write_over_it_is_cut(path
             before, had = log_of(path).read_bytes(), path.read_bytes()
             happen(journal, at)
             if path.read_bytes() != had:
-                continue  # all was moved into the file in this moment
+                continue  # everything has just been moved into the file
             for log in torn(before, log_of(path).read_bytes()):
                 card.write_bytes(had)
                 log_of(card).write_bytes(log)
@@ -363,7 +363,7 @@ def test_what_a_log_held_before_is_no_event_wherever_a_write_over_it_is_cut(path
     assert seen == {0, 1}
 
 
-def test_a_journal_copied_for_another_machine_is_whole(journal: TableJournal, tmp_path: Path) -> None:
+def test_a_journal_copied_for_another_machine_is_complete(journal: TableJournal, tmp_path: Path) -> None:
     journal.allocate_log()
     journal.record(HAPPENED, [CONFIRMED], wall=5)
     journal.copy_to(tmp_path / "copy.sqlite")
@@ -371,10 +371,10 @@ def test_a_journal_copied_for_another_machine_is_whole(journal: TableJournal, tm
         assert copy.unsent() == journal.unsent()
 
 
-def test_what_a_killed_program_left_in_the_log_is_on_the_disk_before_it_is_shown(
+def test_log_entries_of_a_killed_program_are_on_the_disk_before_they_are_shown(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make power` found facts that the next program had shown, and that the power cut after it took."""
+    """`make power` found facts that the next program had shown, and that a power cut after it lost."""
     with closing(TableJournal(path, OURS)) as journal:
         told(journal, 1)
         log = path.with_name("table.sqlite-wal")
@@ -386,8 +386,8 @@ def test_what_a_killed_program_left_in_the_log_is_on_the_disk_before_it_is_shown
     assert flushed[-2:] == [path.with_name("killed.sqlite-wal"), path.parent]
 
 
-def test_a_journal_whose_card_has_lost_a_page_is_refused_when_it_is_opened_and_not_at_a_press(path: Path) -> None:
-    """Its events can still be read; that an index lacks a fact would show at the next."""
+def test_a_journal_that_has_lost_a_page_is_refused_when_opened_and_not_at_a_press(path: Path) -> None:
+    """Its events can still be read; that an index lacks a fact would show at the next one."""
     with closing(TableJournal(path, OURS)) as journal:
         told(journal, 3)
     with closing(sqlite3.connect(path)) as store:

@@ -1,4 +1,4 @@
-"""Keeping a play after its result: offered, skippable, read by the camera, told once, and never in the way."""
+"""Keeping a play after its result: optional, read by the camera, sent once, and never in the way."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,14 +40,14 @@ def recorded(tmp_path: Path) -> Iterator[Standing]:
 
 
 def seen(at: Standing, laid: LaidSeat | None, *, still: bool = True, winning: int | None = None) -> None:
-    """Let the camera see what is asked for."""
+    """Let the camera see the tiles that are asked for."""
     of = at.program.camera_target
     at.program.observe(LaidObservation(of, laid, winning, still=still))  # type: ignore[arg-type]  # what is asked after a play
     at.program.step(timeout=0)
 
 
 def refused(at: Standing) -> None:
-    """Let the camera read nothing of what is asked for, if it is asked."""
+    """Let the camera fail to read the tiles that are asked for, if any are."""
     of = at.program.camera_target
     if isinstance(of, LaidTiles):
         at.program.observe(LaidObservation(of, problem="hand_not_seen", still=True))
@@ -62,7 +62,7 @@ def offered(at: Standing) -> bool:
     return phase_view(at.program.view(), RecordedView).may_keep
 
 
-def test_it_is_offered_where_the_event_wishes_it_and_there_is_a_camera(tmp_path: Path, recorded: Standing) -> None:
+def test_keeping_is_offered_if_the_event_wants_it_and_there_is_a_camera(tmp_path: Path, recorded: Standing) -> None:
     assert offered(recorded)
     recorded.program._health.set(CAMERA, "camera_missing")
     assert not offered(recorded)
@@ -74,7 +74,7 @@ def test_it_is_offered_where_the_event_wishes_it_and_there_is_a_camera(tmp_path:
         assert plain.program.keeping is None
 
 
-def test_all_is_read_seat_by_seat_and_told_once(recorded: Standing) -> None:
+def test_everything_is_read_seat_by_seat_and_sent_once(recorded: Standing) -> None:
     recorded.type("k")
     for number, (seat, part) in enumerate(STEPS):
         target = recorded.program.camera_target
@@ -93,20 +93,20 @@ def test_all_is_read_seat_by_seat_and_told_once(recorded: Standing) -> None:
     assert recorded.program.keeping is None
 
 
-def test_without_gaps_a_river_claims_less_and_what_is_not_there_is_passed_over(recorded: Standing) -> None:
+def test_gaps_can_be_ruled_out_and_parts_that_are_not_shown_are_skipped(recorded: Standing) -> None:
     recorded.type("k", "g")
     seen(recorded, LaidSeat(river=(5,), gaps=True))
     recorded.type("enter", *"n" * (len(STEPS) - 1))
     assert [one.seats for one in told(recorded)] == [{"east": LaidSeat(river=(5,))}]
 
 
-def test_nothing_moving_or_of_before_is_taken_and_nothing_at_all_is_not_told(recorded: Standing) -> None:
+def test_moving_or_earlier_tiles_are_not_accepted_and_without_any_nothing_is_sent(recorded: Standing) -> None:
     recorded.type("k")
     seen(recorded, LaidSeat(river=(5,)), still=False)
     recorded.type("enter")
     assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
     seen(recorded, LaidSeat(river=(5,)))
-    recorded.type("n", "enter")  # what was seen is the river before
+    recorded.type("n", "enter")  # what was seen is the river of the step before
     assert not recorded.program.keeping.seats  # type: ignore[union-attr]  # it is open
     seen(recorded, LaidSeat(hand=(5, 6)))
     recorded.type("enter")
@@ -119,7 +119,7 @@ def test_nothing_moving_or_of_before_is_taken_and_nothing_at_all_is_not_told(rec
     assert (recorded.program.keeping, told(recorded)) == (None, [])
 
 
-def test_who_goes_back_reads_one_again_and_loses_nothing_else(recorded: Standing) -> None:
+def test_going_back_reads_one_part_again_and_loses_nothing_else(recorded: Standing) -> None:
     recorded.type("k")
     seen(recorded, LaidSeat(river=(5, None), gaps=True))
     recorded.type("enter")
@@ -135,7 +135,7 @@ def test_who_goes_back_reads_one_again_and_loses_nothing_else(recorded: Standing
     assert not recorded.program.keeping.whole  # type: ignore[union-attr]  # it is open
 
 
-def test_what_is_passed_over_the_second_time_is_not_told(recorded: Standing) -> None:
+def test_a_part_skipped_the_second_time_is_not_sent(recorded: Standing) -> None:
     recorded.type("k")
     seen(recorded, LaidSeat(river=(5,)))
     recorded.type("enter", "n")
@@ -144,7 +144,7 @@ def test_what_is_passed_over_the_second_time_is_not_told(recorded: Standing) -> 
     assert (recorded.program.keeping, told(recorded)) == (None, [])
 
 
-def test_it_may_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing) -> None:
+def test_keeping_can_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing) -> None:
     recorded.type("k", "back")
     assert (recorded.program.keeping, recorded.phase) == (None, Phase.RECORDED)
     recorded.type("k")
@@ -157,7 +157,7 @@ def test_it_may_be_left_at_any_time_and_the_next_play_ends_it(recorded: Standing
     assert recorded.program.keeping is None
 
 
-def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
+def test_in_a_pause_nothing_is_accepted(recorded: Standing) -> None:
     def order(seq: int, command: Command) -> None:
         recorded.program._apply(Ordered(at=recorded.time.wait(), seq=seq, command=command))
 
@@ -177,13 +177,13 @@ def test_in_a_pause_nothing_is_taken(recorded: Standing) -> None:
     assert recorded.program.keeping.at == 1  # type: ignore[union-attr]  # it is open
 
 
-def test_a_ruling_on_the_play_ends_it(recorded: Standing) -> None:
+def test_a_ruling_on_the_play_ends_keeping(recorded: Standing) -> None:
     recorded.type("k")
     recorded.program._tasks.follow(replace(recorded.program.state, ruled="adjusted"), None, recorded.time.now)
     assert recorded.program.keeping is None
 
 
-def test_it_is_kept_so_often_and_no_more_and_never_without_a_result(recorded: Standing) -> None:
+def test_a_play_is_kept_only_so_often_and_never_without_a_result(recorded: Standing) -> None:
     kept = PlayKept(at=recorded.time.wait(), seats={"east": LaidSeat(river=(5,))})
     assert MOST_KEPT < MOST_LAID
     assert [recorded.program._apply(kept) for _ in range(6)] == [None] * MOST_KEPT + ["not_kept_here"]
@@ -192,13 +192,13 @@ def test_it_is_kept_so_often_and_no_more_and_never_without_a_result(recorded: St
     assert recorded.program._apply(kept) == "not_now"
 
 
-def test_what_the_scorer_has_found_is_shown_of_what_was_told_last_alone(recorded: Standing) -> None:
+def test_the_scorers_findings_are_shown_only_for_the_latest_attempt(recorded: Standing) -> None:
     for _ in range(2):
         recorded.type("k")
         seen(recorded, LaidSeat(river=(5,)))
         recorded.type("enter", *"n" * (len(STEPS) - 1))
         if len(told(recorded)) == 1:
-            recorded.type("back")  # to read it all again
+            recorded.type("back")  # to read everything again
 
     def answer(asked: str) -> Counted:
         found = PlayFound(round=1, steps=80, proved=71)
@@ -211,7 +211,7 @@ def test_what_the_scorer_has_found_is_shown_of_what_was_told_last_alone(recorded
     assert recorded.program.keeping.answer.proved == 71  # type: ignore[union-attr,attr-defined]  # it is open
 
 
-def test_after_a_power_cut_the_journal_tells_the_same(tmp_path: Path) -> None:
+def test_after_a_power_cut_the_journal_sends_the_same(tmp_path: Path) -> None:
     with standing(tmp_path) as at:
         at.come_to(Phase.RECORDED, WISHED)
         at.program._apply(PlayKept(at=at.time.wait(), seats={"east": LaidSeat(river=(5, None, 0, 7))}))
@@ -222,14 +222,14 @@ def test_after_a_power_cut_the_journal_tells_the_same(tmp_path: Path) -> None:
 
 
 def looked_at(trays: SimulatedTable, of: CameraTarget) -> LaidObservation:
-    """Read what lies on a simulated table."""
+    """Read the tiles on a simulated table."""
     assert isinstance(of, LaidTiles)
     with SimulatedCamera("sim://tray?width=1280&height=720&blur=0.5&tilt=3", world=trays) as camera:
         picture = camera.frame()
     return laid_tiles(of, picture, read_hand(picture).reads)
 
 
-def test_more_than_a_journal_can_hold_is_not_taken_for_a_hand(recorded: Standing) -> None:
+def test_more_tiles_than_a_journal_can_hold_are_not_taken_for_a_hand(recorded: Standing) -> None:
     present = recorded.program.state.play
     assert present is not None
     tray = [SimulatedTile(present.set, serial) for row in present.order["east"] for serial in row]
@@ -241,7 +241,7 @@ def test_more_than_a_journal_can_hold_is_not_taken_for_a_hand(recorded: Standing
     assert looked_at(trays, of).problem == "river_unclear"
 
 
-def test_a_gap_that_is_taken_for_a_tile_of_another_colour_is_a_gap(recorded: Standing) -> None:
+def test_a_gap_taken_for_a_tile_of_another_colour_is_a_gap(recorded: Standing) -> None:
     present = recorded.program.state.play
     assert present is not None
     river = [serial for row in present.order["east"] for serial in row][:9]
@@ -260,7 +260,7 @@ def test_a_gap_that_is_taken_for_a_tile_of_another_colour_is_a_gap(recorded: Sta
 
 
 class NoFingers:
-    """Nobody presses a button here."""
+    """Fingers that press nothing."""
 
     def press(self, seat: str) -> None:
         raise AssertionError(seat)
@@ -295,7 +295,7 @@ def test_simulated_people_show_every_river_and_hand_to_the_camera(recorded: Stan
     }
 
 
-def test_simulated_people_pass_over_what_cannot_be_read_and_play_on(recorded: Standing) -> None:
+def test_simulated_people_skip_what_cannot_be_read_and_play_on(recorded: Standing) -> None:
     laid = {seat: LaidSeat((5,)) for seat in SEATS}
     script = Script((ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid),), reaction_ms=0)
     keys = list[str]()
@@ -324,7 +324,9 @@ def test_simulated_people_wait_longer_for_a_camera_that_has_seen_nothing_yet(rec
 
 
 @pytest.mark.parametrize("laid", [{}, {"south": LaidSeat((5,))}], ids=["no camera", "one seat alone"])
-def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing, laid: dict[Seat, LaidSeat]) -> None:
+def test_simulated_people_play_on_if_not_everything_can_be_shown(
+    recorded: Standing, laid: dict[Seat, LaidSeat]
+) -> None:
     if not laid:
         recorded.program._health.set(CAMERA, "camera_missing")
     course = ScriptedPlay(1, "self_drawn", {"west": 18}, laid=laid or {"east": LaidSeat((5,))})
@@ -339,7 +341,7 @@ def test_simulated_people_play_on_where_not_all_can_be_shown(recorded: Standing,
     assert recorded.phase is Phase.RESTORING
 
 
-def test_no_program_keeps_anything_by_itself(recorded: Standing) -> None:
+def test_no_program_keeps_a_play_by_itself(recorded: Standing) -> None:
     program: TableProgram = recorded.program
     for seat in SEATS:
         program.observe(right(play(2), seat, recorded.time.wait()))

@@ -1,4 +1,4 @@
-"""A slice of `make cuts`: a whole day at a table whose program is killed again and again, beside one that never was."""
+"""A slice of `make cuts`: a day at a table whose program is killed again and again, compared with one that never is."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def cut(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_who_is_killed_in_every_state_comes_back_to_the_same_screen_and_tells_nothing_twice() -> None:
+def test_a_program_killed_in_every_state_returns_to_the_same_screen_and_sends_nothing_twice() -> None:
     done = cut("--kind", "drawn", "--every", "7")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     kills = re.search(r"^(\d+) kills", done.stdout, re.MULTILINE)
@@ -27,8 +27,8 @@ def test_who_is_killed_in_every_state_comes_back_to_the_same_screen_and_tells_no
 
 
 @pytest.mark.slow
-def test_a_day_of_any_sort_goes_on_as_if_nothing_had_been() -> None:
+def test_a_day_of_any_kind_continues_as_if_nothing_had_happened() -> None:
     done = cut("--every", "41")
-    assert done.stderr == ""  # its status also says that so few cuts do not come to every state
+    assert done.stderr == ""  # its status also says that so few cuts do not reach every state
     kills = re.findall(r"^\w+ 1: (\d+) kills, 0 differences$", done.stdout, re.MULTILINE)
     assert [int(count) > 0 for count in kills] == [True] * 9, done.stdout

@@ -1,4 +1,4 @@
-"""The table says every ten seconds that it is there, and tells its players where the scorer does not."""
+"""The table sends a beat every ten seconds, and tells its players when the scorer is silent."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,30 +21,30 @@ from tests.kiosk.tables import EVENT, TABLE, S
 
 
 class Wire:
-    """In the link's place: up or not, as it is told."""
+    """Replaces the link; up or not, as set."""
 
     def __init__(self, tell: Callable[[Incoming | LinkChanged], None]) -> None:
         self.tell, self.up, self.beats = tell, False, list[Beat]()
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:
-        """Hear what the table says."""
+        """Record a message of the table."""
         _, message = decode_on_topic(topic, payload)
         if isinstance(message, Beat):
             assert not retain
             self.beats.append(message)
 
     def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
     def flush(self, timeout_s: float) -> None:
-        """Nothing is under way."""
+        """Do nothing, as nothing is in flight."""
 
 
 class Seated:
-    """A program at a wire that does as it is told."""
+    """A program on such a link."""
 
     def __init__(self, folder: Path, journal: TableJournal) -> None:
         self.time, self._wires = Time(), list[Wire]()
@@ -71,7 +71,7 @@ class Seated:
         self.program.step(timeout=0)
 
     def wait(self, seconds: int) -> ScreenView:
-        """Let time pass, and return what is to be seen then."""
+        """Let time pass, and return the view."""
         for _ in range(seconds):
             self.time.wait(S)
             self.program.step(timeout=0)
@@ -93,7 +93,7 @@ def scorer(lifecycle: Literal["active", "gone"] = "active") -> ScorerState:
     )  # fmt: skip
 
 
-def test_a_connected_table_beats_every_ten_seconds_and_says_which_device_it_is(table: Seated) -> None:
+def test_a_connected_table_beats_every_ten_seconds_and_names_its_device(table: Seated) -> None:
     table.wait(3 * BEAT_S)
     assert len(table.wire.beats) == 4
     journal = table.program._server._journal
@@ -115,7 +115,7 @@ def test_a_device_that_does_not_serve_the_table_does_not_beat(table: Seated) -> 
     assert table.wire.beats == []
 
 
-def test_a_scorer_that_says_nothing_for_three_beats_is_told_at_the_table_and_the_play_goes_on(table: Seated) -> None:
+def test_a_scorer_silent_for_three_beats_is_shown_and_the_play_goes_on(table: Seated) -> None:
     table.hear(scorer())
     assert not table.wait(SILENT_S - 1).line.scorer_silent
     assert table.wait(1).line.scorer_silent
@@ -123,7 +123,7 @@ def test_a_scorer_that_says_nothing_for_three_beats_is_told_at_the_table_and_the
     assert not table.program.view().line.scorer_silent
 
 
-def test_a_last_will_ends_no_silence_and_begins_none(table: Seated) -> None:
+def test_a_last_will_neither_ends_nor_begins_silence(table: Seated) -> None:
     table.hear(scorer())
     table.wait(SILENT_S - 1)
     table.hear(scorer("gone"))
@@ -131,13 +131,13 @@ def test_a_last_will_ends_no_silence_and_begins_none(table: Seated) -> None:
     assert table.wait(1).line.scorer_silent
 
 
-def test_a_scorer_of_which_the_broker_tells_nothing_is_silent_too(table: Seated) -> None:
-    """A broker may keep its last will, and not bring it to a table that has just been started."""
+def test_a_scorer_of_which_the_broker_delivers_nothing_is_silent_too(table: Seated) -> None:
+    """A broker may keep its last will without delivering it to a table that has just started."""
     assert not table.wait(SILENT_S - 1).line.scorer_silent
     assert table.wait(1).line.scorer_silent
 
 
-def test_while_the_table_is_offline_that_is_told_and_the_scorer_has_its_time_again_afterwards(table: Seated) -> None:
+def test_offline_is_shown_and_after_it_the_scorer_has_its_full_time_again(table: Seated) -> None:
     table.hear(scorer())
     table.connect(up=False)
     table.wait(2 * SILENT_S)
@@ -145,7 +145,7 @@ def test_while_the_table_is_offline_that_is_told_and_the_scorer_has_its_time_aga
     assert not table.wait(SILENT_S - 1).line.scorer_silent
 
 
-def test_a_gone_scorer_is_waited_for_from_when_the_table_connected() -> None:
+def test_a_gone_scorer_is_waited_for_from_the_connection_on() -> None:
     watch = ScorerWatch()
     assert not watch.silent(SILENT_S * S)
     watch.connected(5 * S)
@@ -153,7 +153,7 @@ def test_a_gone_scorer_is_waited_for_from_when_the_table_connected() -> None:
     assert [watch.silent(at * S) for at in (4 + SILENT_S, 5 + SILENT_S)] == [False, True]
 
 
-def test_a_beat_says_nothing_of_the_play(table: Seated) -> None:
+def test_a_beat_reveals_nothing_of_the_play(table: Seated) -> None:
     table.wait(1)
     said = json.loads(encode(table.wire.beats[0]))
     assert set(said) == {"schema", "id", "event", "table", "device", "start", "at", "disk_mib", "celsius"}

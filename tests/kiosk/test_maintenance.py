@@ -36,7 +36,7 @@ def card(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_new_device_goes_on_where_the_dead_one_stood(card: Path, tmp_path: Path) -> None:
+def test_a_new_device_continues_where_the_dead_one_stopped(card: Path, tmp_path: Path) -> None:
     own = tmp_path / "own" / "table.sqlite"
     assert take_over_journal(card, own, OURS) == Takeover(complete=True, facts=4)
     assert played(own) == played(card)
@@ -50,14 +50,14 @@ def test_times_of_the_dead_device_are_of_another_clock(card: Path, tmp_path: Pat
 
 
 def called(journal: TableJournal, times: int) -> list[LogMessage]:
-    """Let a table begin, and call the arbiter or take it back so many times; return what is told."""
+    """Start a table, and call the arbiter or withdraw the call this many times; return the facts."""
     table = core(journal)
     table.apply(Assigned(at=S, assignment=plan(play(1))))
     toggled = (CallToggled(at=2 * S + at, open=at % 2 == 0) for at in range(times))
     return [message for event in toggled for message in table.apply(event)]
 
 
-def test_what_was_written_last_lies_in_the_log_and_comes_too(tmp_path: Path) -> None:
+def test_the_latest_writes_in_the_log_are_taken_over_too(tmp_path: Path) -> None:
     """A device that lost its power has not closed its journal."""
     own = tmp_path / "own" / "table.sqlite"
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as dying:
@@ -65,7 +65,7 @@ def test_what_was_written_last_lies_in_the_log_and_comes_too(tmp_path: Path) -> 
         assert take_over_journal(tmp_path / "table.sqlite", own, OURS).facts == 3
 
 
-def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_path: Path) -> None:
+def test_a_device_in_use_gets_what_the_dead_one_had_to_send_once(tmp_path: Path) -> None:
     own, card = tmp_path / "own" / "table.sqlite", tmp_path / "table.sqlite"
     with closing(TableJournal(card, OURS)) as dead:
         sent = called(dead, 5)
@@ -81,10 +81,10 @@ def test_a_device_that_has_begun_gets_what_the_dead_one_had_to_send_once(tmp_pat
     assert waiting == [(3, sent[2].id), (5, ours.id), (6, sent[4].id)]
 
 
-def test_what_a_newer_program_has_to_send_is_taken_over_whole_though_its_events_cannot_be_played(
+def test_facts_of_a_newer_program_are_taken_over_whole_though_its_events_cannot_be_replayed(
     card: Path, tmp_path: Path
 ) -> None:
-    """Signed again too: a field, or a kind of fact, that only the newer program knows is not lost."""
+    """Signing again loses no field and no kind of fact that only the newer program knows."""
     own = tmp_path / "own" / "table.sqlite"
     with closing(sqlite3.connect(card)) as store, store:
         store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (b'{"type":"swept","at":1}',))
@@ -107,7 +107,7 @@ def test_what_a_newer_program_has_to_send_is_taken_over_whole_though_its_events_
 
 
 @pytest.mark.parametrize("other", [JournalOwner("another-cup", TABLE), JournalOwner(EVENT, TABLE + 1)])
-def test_the_card_of_another_table_or_event_is_refused_and_nothing_is_changed(
+def test_the_card_of_another_table_or_event_is_refused_and_nothing_changes(
     card: Path, tmp_path: Path, other: JournalOwner
 ) -> None:
     own = tmp_path / "own" / "table.sqlite"
@@ -117,7 +117,7 @@ def test_the_card_of_another_table_or_event_is_refused_and_nothing_is_changed(
 
 
 @pytest.mark.parametrize("damage", ["none", "empty", "text", "page"])
-def test_a_card_that_cannot_be_read_is_refused_and_nothing_is_changed(card: Path, tmp_path: Path, damage: str) -> None:
+def test_an_unreadable_card_is_refused_and_nothing_changes(card: Path, tmp_path: Path, damage: str) -> None:
     own, content = tmp_path / "own" / "table.sqlite", card.read_bytes()
     spoilt = {"empty": b"", "text": b"no journal" * 999, "page": content[:4096] + b"\xff" * (len(content) - 4096)}
     card.unlink()
@@ -128,7 +128,7 @@ def test_a_card_that_cannot_be_read_is_refused_and_nothing_is_changed(card: Path
     assert not own.exists()
 
 
-def test_nothing_is_taken_over_under_a_kiosk_that_runs(card: Path, tmp_path: Path) -> None:
+def test_nothing_is_taken_over_while_a_kiosk_runs(card: Path, tmp_path: Path) -> None:
     own = tmp_path / "own" / "table.sqlite"
     with closing(TableJournal(own, OURS)), pytest.raises(JournalInUse):
         take_over_journal(card, own, OURS)
@@ -144,7 +144,7 @@ def test_the_command_takes_a_card_over(card: Path, tmp_path: Path) -> None:
     assert (refused.exit_code, codes(refused.stderr)) == (1, ["journal_broken"])
 
 
-def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(card: Path, tmp_path: Path) -> None:
+def test_the_newest_journal_of_the_table_is_found_anywhere_on_a_card(card: Path, tmp_path: Path) -> None:
     stick = tmp_path / "stick"
     for place, whose in (
         ("a", JournalOwner("another-cup", TABLE)),
@@ -169,7 +169,7 @@ def test_the_newest_journal_of_the_table_is_found_wherever_it_lies_on_a_card(car
         find_journal(stick, JournalOwner(EVENT, 99))
 
 
-def test_the_command_prints_the_public_key_that_the_journal_signs_with(tmp_path: Path) -> None:
+def test_the_command_prints_the_public_key_with_which_the_journal_signs(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text(CONFIG.replace('folder = "."', 'folder = "own"'), encoding="utf-8")
     answer = CliRunner().invoke(homologue, ["table", "key", str(config)])
@@ -177,7 +177,7 @@ def test_the_command_prints_the_public_key_that_the_journal_signs_with(tmp_path:
         assert answer.output == f"key: {journal.key.public}\ndevice: {journal.device}\n"
 
 
-def test_facts_of_a_dead_device_keep_its_signature_and_those_after_them_are_the_new_ones(
+def test_facts_of_a_dead_device_keep_its_signature_and_later_ones_have_the_new_devices(
     card: Path, tmp_path: Path
 ) -> None:
     own = tmp_path / "own" / "table.sqlite"

@@ -1,4 +1,4 @@
-"""What a table tells whoever watches its device: on this machine alone, and nothing of a play while it lasts."""
+"""A table's metrics are served only to its own machine, and reveal nothing of a play while it lasts."""
 
 import socket
 import urllib.request
@@ -33,7 +33,7 @@ def metrics() -> TableMetrics:
 
 
 def asked(port: int) -> dict[str, float]:
-    """Return every sample, by its name and what it is of."""
+    """Return every sample, by name and labels."""
     text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S).read().decode()
     return {
         "/".join((sample.name, *dict(sorted(sample.labels.items())).values())): sample.value
@@ -48,7 +48,7 @@ def port(metrics: TableMetrics) -> Iterator[int]:
         yield port
 
 
-def test_it_is_told_how_the_table_is(metrics: TableMetrics, port: int) -> None:
+def test_the_metrics_describe_the_table(metrics: TableMetrics, port: int) -> None:
     metrics.follow(numbers(Phase.RESTORING, 3, unsent=2, looks=7, health={"camera": "camera_failed"}))
     found = asked(port)
     expected = {
@@ -67,7 +67,7 @@ def test_it_is_told_how_the_table_is(metrics: TableMetrics, port: int) -> None:
     assert {name: found.get(name) for name in expected} == expected
 
 
-def test_nothing_of_a_play_is_told_until_it_is_over(metrics: TableMetrics, port: int) -> None:
+def test_nothing_of_a_play_is_reported_until_it_is_over(metrics: TableMetrics, port: int) -> None:
     metrics.follow(numbers(Phase.CONFIRMING, 1))
     told = []
     for writes, phase in enumerate((Phase.PLAYING, Phase.CLAIMING, Phase.CLAIMING, Phase.ACCEPTING), 1):
@@ -86,7 +86,7 @@ def test_only_this_machine_is_answered(port: int) -> None:
     assert asked(port)
 
 
-def test_a_port_that_is_taken_keeps_no_table_from_playing(
+def test_a_taken_port_does_not_stop_the_table(
     metrics: TableMetrics, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serve_metrics(metrics, port) as other:
@@ -94,7 +94,7 @@ def test_a_port_that_is_taken_keeps_no_table_from_playing(
     assert "metrics_port_taken" in caplog.text
 
 
-def test_before_a_table_stands_its_device_is_told_of(port: int) -> None:
+def test_before_a_table_exists_its_device_is_reported(port: int) -> None:
     assert {"homologue_disk_free_bytes"} <= asked(port).keys()
 
 

@@ -1,6 +1,6 @@
-"""A session without any broker, the device restarted in the middle of it: everything arrives later, once, in order.
+"""A session without any broker, with the device restarted in the middle: everything arrives later, once, in order.
 
-That a network is cut or swallows everything while tables play is in `tests/e2e/test_faults.py`.
+A network that is cut or swallows everything during play is tested in `tests/e2e/test_faults.py`.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ AN_HOUR = 3600 * S
 
 
 def second_play(table: Standing) -> None:
-    """Play what the plan has after the first: nobody wins."""
+    """Play the second play of the plan: nobody wins."""
     table.type("enter")
     table._restore()
     table.press(*SEATS)
@@ -39,7 +39,7 @@ def second_play(table: Standing) -> None:
 
 
 def until_connected(table: Table) -> None:
-    """Let the table connect, and send what it has to."""
+    """Let the table connect, and send what is waiting."""
     while not table.program._server.connected:
         table.program.step(timeout=0.01)
 
@@ -86,7 +86,7 @@ def test_a_session_without_the_broker_arrives_later_once_and_in_order(
 
 
 class EarlyLink:
-    """A link that is up before the program has been told so."""
+    """A link that is up before the program has been told."""
 
     def __init__(self, tell: Callable[[Incoming | LinkChanged], None]) -> None:
         self.tell, self.up, self.published = tell, True, list[tuple[str, bytes]]()
@@ -105,7 +105,7 @@ class EarlyLink:
         self.published.append((topic, payload))
 
 
-def test_what_waited_for_a_connection_is_sent_once_when_the_program_learns_of_it(tmp_path: Path) -> None:
+def test_facts_waiting_for_a_connection_are_sent_once_when_the_program_learns_of_it(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
         kept = table.journal.unsent()
@@ -121,17 +121,17 @@ def test_what_waited_for_a_connection_is_sent_once_when_the_program_learns_of_it
         made[0].tell(LinkChanged(up=True))
         program.step(timeout=0)
         assert [one.id for one in log_messages(made[0].published)] == [one.id for one in kept]
-        assert len(made[0].published) == len(kept) + 2  # and how the table stands, and that it is there
+        assert len(made[0].published) == len(kept) + 2  # and its state, and a beat
 
 
 class Late:
-    """A table that is connected again, to a broker that brings old messages late, and a scorer that answers hellos.
+    """A table connected again, to a broker that delivers old messages late, and a scorer that answers hellos.
 
-    nats-server brings what was not acknowledged two seconds after a connection, and after what is newer.
+    nats-server delivers unacknowledged messages two seconds after a connection, and after newer ones.
     """
 
     def __init__(self, folder: Path, journal: TableJournal, *answer: Receipt | Assignment) -> None:
-        """`answer`: what the scorer says of the table by now."""
+        """`answer`: the scorer's current messages to the table."""
         links, self._time, self._answer = list[EarlyLink](), Time(), answer
 
         def link(tell: Callable[[Incoming | LinkChanged], None]) -> EarlyLink:
@@ -144,14 +144,14 @@ class Late:
         self._link.tell(LinkChanged(up=True))
 
     def hear(self, *said: Receipt | Assignment) -> None:
-        """Hear messages of a scorer, now or before."""
+        """Deliver messages of a scorer, current or earlier."""
         for one in said:
             topic = topics.RECEIPT if isinstance(one, Receipt) else topics.ASSIGNMENT
             self._link.tell(Incoming(topic.at(EVENT, table=TABLE), encode(one), lambda: None))
         self.program.step(timeout=0)
 
     def be_answered(self) -> None:
-        """Let some seconds pass, and the scorer answer if the table says that it is there."""
+        """Let some seconds pass; the scorer answers if the table announces itself."""
         before, heard = len(self._link.published), TableStates()
         self._time.wait(RESEND_NS)
         self.program.step(timeout=0)
@@ -163,7 +163,7 @@ class Late:
                 heard.apply(said)
 
 
-def test_a_late_receipt_of_an_older_store_does_not_keep_facts_from_the_one_that_is_there(tmp_path: Path) -> None:
+def test_a_late_receipt_of_an_older_store_does_not_keep_facts_from_the_current_one(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
         kept = {one.seq: one.id for one in table.journal.unsent()}
@@ -176,7 +176,7 @@ def test_a_late_receipt_of_an_older_store_does_not_keep_facts_from_the_one_that_
         assert {one.seq: one.id for one in journal.unsent()} == kept
 
 
-def test_a_late_plan_is_played_no_further_than_until_the_scorer_has_answered(tmp_path: Path) -> None:
+def test_a_late_plan_is_played_only_until_the_scorer_has_answered(tmp_path: Path) -> None:
     before = plan(play(1), play(2))
     over = replace(before, settled=(2,), recorded=(1, 2))
     with standing(tmp_path) as table:

@@ -1,4 +1,4 @@
-"""SIGKILL at any point: the table stands after an accepted event, and no fact has two numbers."""
+"""SIGKILL at any point: the table is as after an accepted event, and no fact has two numbers."""
 
 import os
 import random
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def states(day: Sitting) -> list[Table]:
-    """Return the table after each event of a day, and before the first."""
+    """Return the table before the first event of a day and after each."""
     again = Sitting()
     again.table = Table()
     found = [again.table]
@@ -28,7 +28,7 @@ def states(day: Sitting) -> list[Table]:
 
 
 def play_until_killed(path: Path, events: int, *, midway: bool) -> int:
-    """Let a process play so many events, kill it, and give how many it said were accepted."""
+    """Let a process play this many events, kill it, and return how many it reported as accepted."""
     command = [sys.executable, str(ROOT / "tests" / "kiosk" / "player.py"), str(path)]
     child = subprocess.Popen(
         command,

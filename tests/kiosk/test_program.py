@@ -1,4 +1,4 @@
-"""What a table's program makes of a slow device, of the scorer's plans and messages, and of the desk's."""
+"""How a table's program handles a slow device, and the plans and messages of scorer and desk."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_second_push_at_a_confirmation_is_no_hu_however_slow_the_device(table:
     assert table.program.state.declarations == ()
 
 
-def test_who_holds_to_call_while_tenpai_is_asked_says_nothing_of_the_own_hand(tmp_path: Path) -> None:
+def test_a_hold_while_tenpai_is_asked_calls_and_says_nothing_about_the_hand(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.CONFIRMING, session_plan())
         table.press(*SEATS)
@@ -57,7 +57,7 @@ def test_who_holds_to_call_while_tenpai_is_asked_says_nothing_of_the_own_hand(tm
 
 
 def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
-    """A broker may keep the plan of a store that is gone."""
+    """A broker may still have the plan of a store that is gone."""
     table.hello()
     table.tell(receipt(store="store-of-today"))
     table.tell(plan(play(1), store="store-of-yesterday"))
@@ -66,7 +66,7 @@ def test_a_plan_waits_for_the_receipt_of_its_own_store(table: Table) -> None:
     assert table.program.state.play == play(1, deal=7)
 
 
-def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in_a_rehearsal(table: Table) -> None:
+def test_a_plan_of_another_store_is_played_even_if_its_rounds_were_rehearsed_here(table: Table) -> None:
     begin(table)
     table.time.now += 2 * S
     table.program.key("d")
@@ -80,7 +80,7 @@ def test_a_plan_of_another_store_is_played_though_its_rounds_were_played_here_in
     assert table.program.state.play == play(1, deal=7)
 
 
-def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: Table) -> None:
+def test_refused_facts_are_sent_again_once_the_plan_is_corrected(table: Table) -> None:
     begin(table)
     table.said("Restored", "Confirmed")
     journal = table.program._table.journal
@@ -93,7 +93,7 @@ def test_what_was_refused_is_told_again_when_the_plan_has_been_put_right(table: 
     assert set(table.said("Restored", "Confirmed")) >= {"Restored", "Confirmed"}
 
 
-def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_last(table: Table) -> None:
+def test_orders_are_carried_out_once_and_the_table_publishes_the_last(table: Table) -> None:
     begin(table)
     pause = Order(id="order-0007-3", event=EVENT, table=TABLE, seq=7, command="pause", author="Anne")
     resume = msgspec.structs.replace(pause, id="order-0008-3", seq=8, command="resume")
@@ -108,7 +108,7 @@ def test_orders_of_the_desk_are_carried_out_once_and_the_table_says_which_came_l
     assert {one.minutes for one in states if isinstance(one, TableState)} == {40}
 
 
-def test_a_table_plays_on_with_a_newer_scorer_and_passes_over_orders_that_it_does_not_know(table: Table) -> None:
+def test_a_table_plays_on_with_a_newer_scorer_and_ignores_orders_it_does_not_know(table: Table) -> None:
     table.encode = grown_bytes
     begin(table)
     pause = Order(id="order-0008-3", event=EVENT, table=TABLE, seq=8, command="pause", author="Anne")
@@ -124,7 +124,7 @@ def test_a_table_plays_on_with_a_newer_scorer_and_passes_over_orders_that_it_doe
         table.program.step(timeout=0.01)
 
 
-def test_the_light_that_the_desk_orders_is_on_the_screen_and_stays_over_a_restart(tmp_path: Path) -> None:
+def test_the_light_that_the_desk_orders_is_on_the_screen_and_survives_a_restart(tmp_path: Path) -> None:
     with connected(tmp_path) as table:
         table.hello()
         assert table.program.view().light is None
@@ -140,7 +140,7 @@ def test_the_light_that_the_desk_orders_is_on_the_screen_and_stays_over_a_restar
         assert again.program.view().light == "normal"
 
 
-def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not_settled_any_more(
+def test_a_settled_play_is_skipped_and_played_after_all_if_it_is_no_longer_settled(
     tmp_path: Path,
 ) -> None:
     with standing(tmp_path) as table:
@@ -164,7 +164,7 @@ def test_its_trays_are_laid_no_further_and_it_is_played_after_all_when_it_is_not
         assert (table.program.state.phase, table.program.state.play) == (Phase.RESTORING, play(2))
 
 
-def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -> None:
+def test_a_plan_in_which_only_repeats_are_new_stops_the_next_play(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
         table.program._server.facts.apply_receipt(receipt(), now=0)
@@ -176,7 +176,7 @@ def test_a_plan_that_says_nothing_else_new_stops_the_next_play(tmp_path: Path) -
         assert phase_view(table.program.view(), RestoringView).repeating == ("west",)
 
 
-def test_a_plan_in_which_only_other_tables_have_changed_says_where_the_four_go_now(tmp_path: Path) -> None:
+def test_a_plan_in_which_only_other_tables_change_shows_where_the_four_go_next(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.RECORDED)
         table.program._server.facts.apply_receipt(receipt(), now=0)
@@ -189,8 +189,8 @@ def test_a_plan_in_which_only_other_tables_have_changed_says_where_the_four_go_n
         assert onward == {seat: there[player.id] for seat, player in play(1).players.items()}
 
 
-def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp_path: Path) -> None:
-    """What the camera tells once, of a tray that nobody touches, must not come while it is refused."""
+def test_trays_are_checked_again_when_the_arbiter_allows_a_stopped_play(tmp_path: Path) -> None:
+    """The camera reports an untouched tray only once, so it must not do so while that would be refused."""
     with standing(tmp_path) as table:
         stopped = msgspec.structs.replace(plan(play(1)), repeats={1: ("p03",)})
         table.program._apply(Assigned(at=table.time.wait(), assignment=stopped))
@@ -204,7 +204,7 @@ def test_trays_are_looked_at_anew_when_the_arbiter_lets_a_stopped_play_go_on(tmp
     ("phase", "typed"),
     [(Phase.RESTORING, "h123"), (Phase.DECLARED, ("1", "8", "enter", "n")), (Phase.RECORDED, ("enter",))],
 )
-def test_in_a_pause_which_fills_the_screen_no_key_does_what_it_would_without(
+def test_in_a_pause_that_fills_the_screen_no_key_has_its_usual_effect(
     tmp_path: Path, phase: Phase, typed: Sequence[str]
 ) -> None:
     with standing(tmp_path) as table:

@@ -1,4 +1,4 @@
-"""What devices report, taken in by a table's program: presses, holds, health, and what a box tells late."""
+"""Reports of devices, as handled by a table's program: presses, holds, health, and late reports of a box."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ def facts(table: Standing) -> list[object]:
     return [message.fact for message in table.journal.unsent()]
 
 
-def test_who_holds_over_a_result_calls_and_accepts_nothing_though_the_three_others_have(table: Standing) -> None:
+def test_a_hold_at_a_result_calls_and_does_not_accept_it(table: Standing) -> None:
     table.come_to(Phase.ACCEPTING)
     table.press("east", "south", "west")
     table.hold("north")
@@ -45,7 +45,7 @@ def test_a_press_in_a_play_is_in_the_journal_before_the_finger_lets_go(table: St
     assert table.happened()[-1] == ButtonPressed(at=at, seat="west")
 
 
-def test_reports_that_come_in_another_order_than_their_edges_make_the_same_declarations(table: Standing) -> None:
+def test_reports_out_of_the_order_of_their_edges_make_the_same_declarations(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
     presses: list[tuple[Seat, int]] = [("north", 400), ("east", 399), ("south", 0)]
@@ -60,13 +60,13 @@ def test_reports_that_come_in_another_order_than_their_edges_make_the_same_decla
     assert [(press.seat, press.after_ms) for press in declared.presses] == [("south", 0), ("east", 399), ("north", 400)]
 
 
-def test_a_call_in_the_play_is_sent_when_its_window_is_over_and_shows_nowhere_at_the_table(table: Standing) -> None:
+def test_a_call_in_a_play_is_sent_when_its_window_is_over_and_shows_nowhere_at_the_table(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     before, told = table.program.view(), facts(table)
     table.hold("south")
     assert (table.program.view(), facts(table)) == (before, told)
     table.pass_time(WINDOW)
-    later = table.program.view()  # the clock on it may have gone on by a minute
+    later = table.program.view()  # its clock may have gone on by a minute
     assert (table.phase, replace(later, line=before.line)) == (Phase.PLAYING, before)
     assert facts(table) == [*told, Call(round=1, deal=1, open=True)]
 
@@ -76,7 +76,7 @@ def test_a_call_in_the_play_is_sent_when_its_window_is_over_and_shows_nowhere_at
 
 @pytest.mark.parametrize("part", ["buttons", "lamps", "scanner"])
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.FINISHED])
-def test_a_part_that_is_unwell_is_shown_and_told_in_every_phase_until_it_is_well(
+def test_a_faulty_part_is_shown_and_reported_in_every_phase_until_it_works(
     table: Standing, phase: Phase, part: str
 ) -> None:
     table.come_to(phase)
@@ -96,10 +96,10 @@ def test_a_part_that_is_unwell_is_shown_and_told_in_every_phase_until_it_is_well
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
-def test_a_button_that_stays_down_in_a_play_is_told_to_the_arbiter_and_shown_when_the_play_is_over(
+def test_a_button_that_stays_down_in_a_play_is_reported_to_the_arbiter_and_shown_after_the_play(
     table: Standing, phase: Phase
 ) -> None:
-    """It is one player's finger that stays down: shown at once, it would tell whose."""
+    """One player's finger stays down: shown at once, it would reveal whose."""
     table.come_to(phase)
     before = table.program.view()
     table.program.report(Health("button-east", "button_stuck", "for 30 s"))
@@ -113,10 +113,10 @@ def test_a_button_that_stays_down_in_a_play_is_told_to_the_arbiter_and_shown_whe
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING])
-def test_a_contact_that_chatters_in_a_play_is_told_to_nobody_until_the_play_is_over(
+def test_a_contact_that_chatters_in_a_play_is_not_reported_until_the_play_is_over(
     table: Standing, phase: Phase
 ) -> None:
-    """Its pulses come where a finger moves."""
+    """Its pulses come when a finger moves."""
     table.come_to(phase)
     before = table.program.view()
     table.program.report(Health("contact-east", "button_chatters", "5 pulses in 0.1 s"))
@@ -128,7 +128,7 @@ def test_a_contact_that_chatters_in_a_play_is_told_to_nobody_until_the_play_is_o
     assert table.program._server.state_message().health == {"contact-east": "button_chatters"}
 
 
-def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_each_other(table: Standing) -> None:
+def test_a_late_press_and_the_health_of_its_button_do_not_hide_each_other(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
     table.program.report(Pressed("west", first))
@@ -145,7 +145,7 @@ def test_a_press_that_was_told_late_and_the_health_of_its_button_do_not_hide_eac
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (Phase.RESTORING, Phase.FINISHED)])
-def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, phase: Phase) -> None:
+def test_scans_matter_only_while_walls_are_restored(table: Standing, phase: Phase) -> None:
     table.come_to(phase)
     before, happened = table.program.view(), table.happened()
     table.program.report(Scanned(117, "C", table.time.wait()))
@@ -154,10 +154,10 @@ def test_what_is_scanned_matters_only_while_walls_are_restored(table: Standing, 
     assert (table.program.view(), table.happened()) == (before, happened)
 
 
-# ---- a box that tells late --------------------------------------------------------------------------
+# ---- late reports of a box ------------------------------------------------------------------------------
 
 
-def test_a_window_stays_open_for_a_box_that_was_pulled_out_and_takes_what_it_has_kept(table: Standing) -> None:
+def test_a_window_stays_open_for_an_unplugged_box_and_accepts_its_stored_presses(table: Standing) -> None:
     table.come_to(Phase.PLAYING)
     first = table.time.wait()
     table.program.report(Pressed("west", first))
@@ -190,7 +190,7 @@ def test_a_box_that_does_not_come_back_keeps_the_window_open_for_ten_seconds(tab
     assert table.is_in(Phase.DECLARED)
 
 
-def test_a_press_that_comes_too_late_for_its_window_is_told_to_the_arbiter_until_trays_are_laid_again(
+def test_a_press_too_late_for_its_window_is_reported_until_trays_are_laid_again(
     table: Standing,
 ) -> None:
     table.come_to(Phase.PLAYING)
@@ -210,7 +210,7 @@ def test_a_press_that_comes_too_late_for_its_window_is_told_to_the_arbiter_until
     assert (table.phase, table.program._server.state_message().health) == (Phase.RESTORING, {})
 
 
-def test_what_a_box_kept_while_the_program_was_started_again_counts_by_its_edge(tmp_path: Path) -> None:
+def test_presses_stored_by_a_box_during_a_restart_count_by_their_edges(tmp_path: Path) -> None:
     time = Time()
     with standing(tmp_path, time) as table:
         table.come_to(Phase.PLAYING)
@@ -227,7 +227,7 @@ def test_what_a_box_kept_while_the_program_was_started_again_counts_by_its_edge(
         assert table.program.state.declarations == (Declaration("east", first - 1), Declaration("west", first))
 
 
-def test_a_hold_over_a_new_start_of_the_program_still_takes_its_press_back(tmp_path: Path) -> None:
+def test_a_hold_across_a_restart_still_withdraws_its_press(tmp_path: Path) -> None:
     time = Time()
     with standing(tmp_path, time) as table:
         table.come_to(Phase.PLAYING)
@@ -241,12 +241,12 @@ def test_a_hold_over_a_new_start_of_the_program_still_takes_its_press_back(tmp_p
         assert (table.phase, table.program.state.declarations) == (Phase.PLAYING, ())
 
 
-def test_a_fact_that_does_not_follow_is_sent_all_the_same_and_told_until_a_play_after_it_has_its_result(
+def test_a_fact_out_of_sequence_is_sent_and_reported_until_a_later_play_has_its_result(
     table: Standing, caplog: pytest.LogCaptureFixture
 ) -> None:
     table.come_to(Phase.ACCEPTING)
     told = len(table.journal.unsent())
-    table.program._table.sequence = SequenceWatch()  # it knows nothing of what was told before
+    table.program._table.sequence = SequenceWatch()  # it knows nothing of earlier reports
     table.press(*SEATS)
     assert table.is_in(Phase.RECORDED)
     (sent,) = table.journal.unsent()[told:]
@@ -269,7 +269,7 @@ def test_a_fact_that_does_not_follow_is_sent_all_the_same_and_told_until_a_play_
     assert table.program._server.state_message().health == {}
 
 
-def test_a_table_that_is_started_again_finds_that_all_it_has_told_follows(tmp_path: Path) -> None:
+def test_after_a_restart_all_facts_are_found_in_sequence(tmp_path: Path) -> None:
     time = Time()
     with standing(tmp_path, time) as table:
         table.come_to(Phase.ACCEPTING)

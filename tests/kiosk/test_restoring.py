@@ -1,4 +1,4 @@
-"""What staff work with while walls are restored: heap, scans, rows by hand, and who may vouch for a tray."""
+"""What staff work with while walls are restored: heap, scans, rows ticked by hand, and who may vouch for a tray."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -70,7 +70,7 @@ def break_camera(table: Standing) -> None:
     table.program.step(timeout=0)
 
 
-def test_a_deal_that_was_scanned_tray_by_tray_in_order_is_verified_by_the_scanner(table: Standing) -> None:
+def test_a_deal_scanned_tray_by_tray_in_order_is_verified_by_the_scanner(table: Standing) -> None:
     for seat in SEATS:
         scan(table, *(serial for row in play(1).order[seat] for serial in row))
     assert [(fact.verified, fact.by) for fact in restored(table)] == [(True, "scanner")]
@@ -82,7 +82,7 @@ def test_a_scan_out_of_order_verifies_nothing_and_is_answered(table: Standing) -
     assert answer(table) == (play(1).order["north"][0][-1], None)
 
 
-def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
+def test_scans_of_foreign_tiles_and_other_codes_are_answered_and_change_nothing(table: Standing) -> None:
     before = table.happened()
     scan(table, 7, set_text="09")
     assert answer(table) == (7, "scan_foreign_set")
@@ -100,7 +100,7 @@ def test_strange_scans_are_answered_and_change_nothing(table: Standing) -> None:
         ("homologue:deal:spring-open:1", ScannedSheet(None)),
     ],
 )
-def test_the_sheet_of_a_carrier_that_is_scanned_says_whose_it_is_and_a_tray_takes_its_place(
+def test_a_scanned_sheet_names_its_carrier_until_a_tray_is_shown(
     table: Standing, text: str, sheet: ScannedSheet
 ) -> None:
     before = table.happened()
@@ -112,7 +112,7 @@ def test_the_sheet_of_a_carrier_that_is_scanned_says_whose_it_is_and_a_tray_take
     assert sheet_on(table) is None
 
 
-def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_trays(table: Standing) -> None:
+def test_a_sheet_under_the_camera_is_shown_once_and_stays_while_it_hides_the_trays(table: Standing) -> None:
     lying = TableObservation(sheet=CarrierCode(EVENT, 9))
     table.program.observe(lying)
     (first, *_), *_ = play(1).order["east"]
@@ -126,13 +126,13 @@ def test_a_sheet_under_the_camera_is_answered_once_and_stays_while_it_hides_the_
     assert sheet_on(table) is None
 
 
-def test_the_sheet_that_was_shown_is_shown_still_after_a_power_cut(table: Standing) -> None:
+def test_a_sheet_on_the_screen_is_still_there_after_a_power_cut(table: Standing) -> None:
     table.program.report(NotScanned("scan_unknown", f"homologue:deal:{EVENT}:7", 1))
     table.program.step(timeout=0)
     assert restoring_from_draft(table.journal.restoring_draft, table.program.state.play).sheet == ScannedSheet(7)
 
 
-def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(table: Standing) -> None:
+def test_tiles_of_an_unknown_carrier_are_laid_as_this_deal_if_staff_say_so(table: Standing) -> None:
     table.program.observe(strange(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
     table.type("enter", "enter")
@@ -143,7 +143,7 @@ def test_tiles_of_a_strange_carrier_are_laid_as_this_deal_when_staff_say_so(tabl
     assert table.program.state.work.left > 0
 
 
-def test_the_question_whether_tiles_are_laid_anew_stays_over_a_power_cut_and_goes_with_the_tray(
+def test_the_question_about_laying_tiles_again_outlasts_a_power_cut_and_goes_with_the_tray(
     table: Standing,
 ) -> None:
     table.program.observe(strange(play(1), "east", table.time.wait()))
@@ -168,7 +168,7 @@ def test_nobody_vouches_for_a_tray_that_the_camera_can_read(table: Standing) -> 
     assert table.program.state.work.rows == frozenset()
 
 
-def test_without_a_camera_rows_are_ticked_and_the_play_is_told_as_not_verified(table: Standing) -> None:
+def test_without_a_camera_rows_are_ticked_and_the_play_is_reported_as_not_verified(table: Standing) -> None:
     break_camera(table)
     table.type("h", *("1", "2", "3") * 4)
     assert [(fact.verified, fact.by) for fact in restored(table)] == [(False, "hand")]
@@ -185,7 +185,7 @@ def test_ticks_are_taken_back_one_by_one_from_the_last(table: Standing) -> None:
     assert table.program.state.work.rows == {("east", 1)}
 
 
-def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
+def test_the_heap_is_forgotten_with_the_next_play(table: Standing) -> None:
     table.program.observe(TableObservation(in_view=(SeenTile(7), SeenTile(8))))
     table.program.step(timeout=0)
     restoring = phase_view(table.program.view(), RestoringView).restoring
@@ -200,7 +200,7 @@ def test_what_was_seen_of_a_heap_is_forgotten_with_the_next_play(table: Standing
     assert (table.phase, fresh.heap.seen) == (Phase.RESTORING, frozenset())
 
 
-def test_a_tray_under_the_camera_takes_the_screen_back_from_a_scan(table: Standing) -> None:
+def test_a_tray_under_the_camera_replaces_a_scan_on_the_screen(table: Standing) -> None:
     scan(table, 7)
     table.program.observe(swapped(play(1), "east", table.time.wait()))
     table.program.step(timeout=0)
@@ -233,25 +233,25 @@ def scanned(*serials: int, scans: Scans | None = None, set_text: str | None = "0
     return scans
 
 
-def test_a_scan_is_answered_with_where_the_tile_goes() -> None:
+def test_a_scan_is_answered_with_the_place_of_the_tile() -> None:
     place = TilePlace("west", 1, 4)
     assert scanned(DEAL[place]).answer == ScanAnswer(DEAL[place], place)
 
 
-def test_a_tile_that_is_scanned_twice_is_answered_alike_and_marked() -> None:
+def test_a_tile_scanned_twice_gets_the_same_answer_with_a_mark() -> None:
     place = TilePlace("west", 1, 4)
     scans = scanned(DEAL[place], DEAL[place])
     assert (scans.answer, scans.seen) == (ScanAnswer(DEAL[place], place, again=True), frozenset({DEAL[place]}))
 
 
-def test_a_tile_of_another_set_goes_nowhere() -> None:
+def test_a_tile_of_another_set_has_no_place() -> None:
     assert scanned(5, set_text="02").answer == ScanAnswer(5, code="scan_foreign_set", text="02")
     lettered = scanned(5, set_text="C")
     assert (lettered.answer and lettered.answer.code, lettered.letter) == (None, "C")
     assert scanned(6, scans=lettered, set_text="D").answer == ScanAnswer(6, code="scan_foreign_set", text="D")
 
 
-def test_what_is_no_tile_is_answered_with_its_code_and_loses_nothing() -> None:
+def test_a_scan_that_is_no_tile_is_answered_with_its_code_and_loses_nothing() -> None:
     before = scanned(*tray("south")[:5])
     after = with_unreadable(before, "scan_unknown", "4006381333931")
     assert after.answer == ScanAnswer(code="scan_unknown", text="4006381333931")
@@ -259,7 +259,7 @@ def test_what_is_no_tile_is_answered_with_its_code_and_loses_nothing() -> None:
 
 
 @given(st.sampled_from(SEATS), st.lists(st.integers(0, 33), max_size=6))
-def test_a_tray_is_complete_when_all_its_places_were_scanned_in_order_whatever_came_between(
+def test_a_tray_is_complete_once_all_its_places_were_scanned_in_order_whatever_came_between(
     seat: Seat, strays: list[int]
 ) -> None:
     others, scans = [DEAL[TilePlace(other, 1, 3)] for other in SEATS if other != seat], Scans()
@@ -274,7 +274,7 @@ def test_a_tray_is_complete_when_all_its_places_were_scanned_in_order_whatever_c
     assert scans.complete == seat
 
 
-def test_two_tiles_that_have_changed_places_never_make_a_tray_complete() -> None:
+def test_two_exchanged_tiles_never_complete_a_tray() -> None:
     one, two, three, four, *rest = tray("east")
     scans = scanned(one, two, four, three, *rest)
     assert (scans.complete, scans.run) == (None, TrayRun("east", 3))
@@ -287,20 +287,20 @@ def of(seat: str, count: int) -> list[int]:
     return [DEAL[place] for place in PLACES if place.seat == seat][:count]
 
 
-def test_what_was_seen_once_counts_also_when_it_is_out_of_view() -> None:
+def test_tiles_seen_once_also_count_when_they_are_out_of_view() -> None:
     heap = with_tiles_in_view(with_tiles_in_view(Heap(), [SeenTile(7), SeenTile(8)]), [SeenTile(9)])
     assert heap.seen == {7, 8, 9}
     assert unseen_serials(heap, in_trays=range(10, 130)) == (1, 2, 3, 4, 5, 6, *range(130, 137))
 
 
-def test_faces_strange_tiles_and_backs_that_are_not_read_are_counted_and_not_seen() -> None:
+def test_faces_foreign_tiles_and_unread_backs_are_counted_but_not_as_seen() -> None:
     heap = with_tiles_in_view(
         Heap(), [SeenTile(None, face_up=True), SeenTile(5, foreign=True), SeenTile(None), SeenTile(None)]
     )
     assert (heap.seen, heap.count(face_up=True), heap.count(foreign=True), heap.unread) == (frozenset(), 1, 1, 2)
 
 
-def test_staff_sort_by_seat_until_nearly_all_in_view_are_of_one_seat() -> None:
+def test_staff_sort_by_seat_until_nearly_all_tiles_in_view_are_of_one_seat() -> None:
     assert sorting_stage([*of("east", 10), *of("south", 10)], HOMES) == ("seat", None)
     assert sorting_stage([*of("east", 2), *of("south", 8)], HOMES) == ("place", "south")
     assert sorting_stage([*of("east", 3), *of("south", 8)], HOMES) == ("seat", None)

@@ -1,4 +1,4 @@
-"""The self-test, step by step: what devices tell, what staff say, and what is wrong."""
+"""The self-test, step by step: reports of devices, answers of staff, and findings."""
 
 import pytest
 from hypothesis import given
@@ -39,19 +39,19 @@ def outcome(verdict: Verdict, *found: str) -> SelfTestEnded:
 
 
 def said(walk: SelfTestRun) -> str | None:
-    """Return what the buttons are said to have told last."""
+    """Return the last remark about the buttons."""
     return walk.view.remark.said if walk.view.remark else None
 
 
 def ended(walk: SelfTestRun, health: dict[str, str] | None = None) -> SelfTestEnded:
-    """Come to the end of a walk that is at its last step."""
+    """End a test that is at its last step."""
     walk.follow(health or {})
     over = typed(walk, "enter")
     assert over is not None
     return over
 
 
-def test_each_seat_in_turn_is_asked_and_shown_as_it_comes() -> None:
+def test_each_seat_is_asked_in_turn_and_shown_when_it_presses() -> None:
     walk = walking()
     for at, seat in enumerate(SEATS):
         assert (walk.view.step, walk.view.awaited, walk.view.right) == ("buttons", seat, frozenset(SEATS[:at]))
@@ -59,7 +59,7 @@ def test_each_seat_in_turn_is_asked_and_shown_as_it_comes() -> None:
     assert (walk.view.step, walk.view.awaited, walk.view.wrong) == ("scanner", None, frozenset())
 
 
-def test_all_that_works_passes() -> None:
+def test_a_table_on_which_everything_works_passes() -> None:
     walk = pressed(walking(), *SEATS)
     walk.take(TILE, 1)
     assert typed(walk, "n", "enter") is None
@@ -71,7 +71,7 @@ def test_without_a_scanner_there_is_no_scan() -> None:
     assert (walk.view.step, walk.view.scanner) == ("camera", False)
 
 
-def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
+def test_a_silent_button_is_given_up_and_named() -> None:
     walk = pressed(walking(scanner=False), "east")
     typed(walk, "x")
     assert (walk.view.awaited, walk.view.wrong) == ("west", frozenset({"south"}))
@@ -80,7 +80,7 @@ def test_a_button_that_does_not_come_is_given_up_and_named() -> None:
     assert ended(walk) == outcome("failed", "button-south: button_silent")
 
 
-def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
+def test_exchanged_plugs_are_distinguished_from_a_dead_button() -> None:
     walk = pressed(walking(scanner=False), "east", "west")
     assert (walk.view.awaited, walk.view.remark and walk.view.remark.other) == ("south", "west")
     typed(walk, "x", "x")
@@ -89,7 +89,7 @@ def test_exchanged_plugs_are_told_from_a_button_that_is_dead() -> None:
     assert ended(walk).found == ("button-south: button_exchanged", "button-west: button_silent")
 
 
-def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
+def test_after_the_wrong_button_the_right_one_can_still_be_pressed() -> None:
     walk = pressed(walking(scanner=False), "north", *SEATS)
     assert walk.view.remark is None
     typed(walk, "enter")
@@ -101,7 +101,7 @@ def test_who_pressed_the_wrong_button_can_still_press_the_right_one() -> None:
     [(TooShort("west", 1, MS), "too_short"), (Health("button-west", "button_stuck"), "ill")],
     ids=["too short", "stuck"],
 )
-def test_a_contact_that_is_not_well_is_named_as_it_comes(told: Report | TooShort, said: str) -> None:
+def test_a_faulty_contact_is_named_as_it_is_reported(told: Report | TooShort, said: str) -> None:
     walk = walking()
     walk.take(told, 1)
     assert walk.view.remark is not None
@@ -120,7 +120,7 @@ def test_a_scanner_must_read_and_be_silent(keys: str, code: str) -> None:
     assert ended(walk).found == (f"scanner: {code}",)
 
 
-def test_the_picture_is_judged_by_who_sees_it() -> None:
+def test_the_picture_is_judged_by_the_person_who_sees_it() -> None:
     walk = pressed(walking(scanner=False), *SEATS)
     walk.observe(PictureObservation(wrong=("camera_dark",)))
     assert walk.view.picture.wrong == ("camera_dark",)
@@ -128,7 +128,7 @@ def test_the_picture_is_judged_by_who_sees_it() -> None:
     assert ended(walk).found == ("camera: picture_wrong",)
 
 
-def test_what_the_device_knows_is_found_too_and_once() -> None:
+def test_known_faults_of_the_device_are_found_too_and_once() -> None:
     walk = pressed(walking(scanner=False), *SEATS)
     typed(walk, "x")
     known = {"camera": "picture_wrong", "disk": "disk_low", "plan": "not_now"}
@@ -136,7 +136,7 @@ def test_what_the_device_knows_is_found_too_and_once() -> None:
 
 
 @pytest.mark.parametrize("steps", range(4))
-def test_it_is_skipped_at_any_step_and_what_was_found_is_kept(steps: int) -> None:
+def test_the_test_can_be_skipped_at_any_step_and_its_findings_are_kept(steps: int) -> None:
     walk = pressed(walking(), *SEATS[:3])
     assert typed(walk, *("x",) * steps) is None
     over = typed(walk, "q")
@@ -145,7 +145,7 @@ def test_it_is_skipped_at_any_step_and_what_was_found_is_kept(steps: int) -> Non
     assert over == outcome("skipped", *found[:steps])
 
 
-def test_again_begins_anew() -> None:
+def test_the_test_can_be_started_again() -> None:
     walk = pressed(walking(scanner=False), "east", "west")
     typed(walk, "x", "r")
     assert walk.view == walking(scanner=False).view
@@ -154,8 +154,8 @@ def test_again_begins_anew() -> None:
     assert ended(walk) == outcome("passed")
 
 
-def test_in_a_paused_play_a_contact_is_told_of_only_after_a_press_for_the_test() -> None:
-    """Else it would tell who has a finger down in a claim window that stands still."""
+def test_in_a_paused_play_a_contact_is_reported_only_after_a_press_for_the_test() -> None:
+    """Otherwise it would reveal whose finger is down in a claim window that is stopped."""
     stuck = Health("button-west", "button_stuck")
     walk = walking(scanner=False, hides=True)
     walk.take(stuck, 1)
@@ -180,7 +180,7 @@ told = st.one_of(
 
 
 @given(st.lists(told, max_size=40))
-def test_whatever_is_told_it_passes_only_if_all_four_buttons_came_and_nothing_was_found(
+def test_the_test_passes_only_if_all_four_buttons_came_and_nothing_was_found(
     steps: list[Report | TooShort | str],
 ) -> None:
     walk = walking()

@@ -1,4 +1,4 @@
-"""The self-test at a table: when it comes by itself, with a finger on the window, with devices behind real lines."""
+"""The self-test at a table: when it starts by itself, by touch, and with devices on real lines."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ DAILY: Final = CONFIG.replace("[broker]", 'self_test = "day"\n[broker]').replace
 
 
 def seen(table: Standing) -> SelfTestView:
-    """Return what the screen shows of the test; there must be one."""
+    """Return the screen's view of the test; there must be one."""
     table.program.step(timeout=0)
     shown = table.program.view().self_test
     assert shown is not None
@@ -54,25 +54,25 @@ def pressed(table: Standing, *seats: Seat) -> None:
         table.program.step(timeout=0)
 
 
-# ---- when it comes --------------------------------------------------------------------------------
+# ---- when it starts -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_day_begins_with_a_start_after_a_night_and_never_in_a_play(phase: Phase) -> None:
+def test_it_starts_after_a_night_and_never_in_a_play(phase: Phase) -> None:
     state, now = sitting_in(phase).table, 1_000 * NIGHT_MS
     starts = {"first": None, "after a night": now - NIGHT_MS, "after a break": now - NIGHT_MS + 1}
     begun = [name for name, last in starts.items() if begins_a_day(state, last, now)]
     assert begun == (["first", "after a night"] if phase in BEFORE_PLAY else [])
 
 
-def test_a_table_whose_buttons_are_simulated_is_tested_when_somebody_asks(tmp_path: Path) -> None:
+def test_a_table_with_simulated_buttons_is_tested_only_on_request(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         assert table.program.view().self_test is None
         table.type("t")
         assert seen(table).step == "buttons"
 
 
-def test_after_a_power_cut_it_begins_anew_and_once_done_it_does_not_come_again(tmp_path: Path) -> None:
+def test_after_a_power_cut_it_starts_again_and_once_done_it_does_not(tmp_path: Path) -> None:
     clock = Time()
     with standing(tmp_path, clock, DAILY) as table:
         pressed(table, "east", "south")
@@ -86,7 +86,7 @@ def test_after_a_power_cut_it_begins_anew_and_once_done_it_does_not_come_again(t
         assert table.program.view().self_test is None
 
 
-def test_in_a_play_the_arbiter_asks_for_it_in_a_pause_and_no_press_declares(tmp_path: Path) -> None:
+def test_in_a_play_the_arbiter_can_start_it_in_a_pause_and_no_press_declares(tmp_path: Path) -> None:
     with standing(tmp_path) as table:
         table.come_to(Phase.PLAYING)
         table.type("t")
@@ -110,11 +110,11 @@ def rule(table: Standing, act: Act) -> None:
     table.type(str(panel.acts.index(act) + 1))
 
 
-# ---- with a finger --------------------------------------------------------------------------------
+# ---- by touch -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("language", "hand"), [("en", "right"), ("fr", "left"), ("zh", "right")])
-def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Path, language: str, hand: Hand) -> None:
+def test_it_can_be_done_by_touch_and_faults_are_reported(tmp_path: Path, language: str, hand: Hand) -> None:
     _ = Translator(language)
     screen = ScreenSettings(driver="dummy", hand=hand)
     with standing(tmp_path, config=DAILY) as table, ScreenWindow(screen, _, table.time) as window:
@@ -141,7 +141,7 @@ def test_it_is_gone_through_with_a_finger_and_what_is_wrong_is_told(tmp_path: Pa
         )
 
 
-def test_a_table_that_was_not_tested_says_so_without_an_alarm(tmp_path: Path) -> None:
+def test_a_skipped_test_is_reported_without_an_alert(tmp_path: Path) -> None:
     with standing(tmp_path, config=DAILY) as table:
         table.type("q")
         said = table.program._server.state_message()
@@ -152,7 +152,7 @@ def test_a_table_that_was_not_tested_says_so_without_an_alarm(tmp_path: Path) ->
 
 
 class Devices:
-    """A table whose devices are twins behind real lines, on the machine's own clock."""
+    """A table with simulated devices on real lines, on the machine's own clock."""
 
     def __init__(self, folder: Path, opened: ExitStack, buttons: str) -> None:
         self.trays = SimulatedTable()
@@ -185,7 +185,7 @@ class Devices:
         return shown
 
     def until(self, holds: Callable[[SelfTestView], bool]) -> None:
-        """Let the program work until something of the test holds."""
+        """Run the program until a condition of the test holds."""
         end = time.monotonic() + PATIENCE_S
         while not holds(self.seen):
             assert time.monotonic() < end, self.seen
@@ -199,8 +199,8 @@ def devices(folder: Path, buttons: str) -> Iterator[Devices]:
         yield Devices(folder, opened, buttons)
 
 
-def test_fingers_a_scan_and_a_camera_without_tiles_are_seen_through_the_real_lines(tmp_path: Path) -> None:
-    """West's plug is in north's socket, and the other way round."""
+def test_presses_a_scan_and_a_camera_without_tiles_come_through_the_real_lines(tmp_path: Path) -> None:
+    """West's plug is in North's socket, and the other way round."""
     with devices(tmp_path, "sim://buttons?swap=west,north&hold_ms=20") as table:
         table.until(lambda seen: seen.awaited == "east")
         table.fingers.press("east")

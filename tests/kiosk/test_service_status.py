@@ -1,4 +1,4 @@
-"""A device that another has taken the table from: it does nothing more, keeps everything, and goes on when let in."""
+"""A device whose table is served by another does nothing, keeps everything, and goes on when it is admitted."""
 
 import time
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def served(device: str | None, **more: object) -> Served:
     return Served(id="served-00000001", event=EVENT, seq=1, table=TABLE, device=device, **more)  # type: ignore[arg-type]  # any of its fields
 
 
-def test_a_table_serves_itself_until_it_is_told_otherwise() -> None:
+def test_a_device_serves_its_table_until_it_is_told_otherwise() -> None:
     status = ServiceStatus(OURS)
     assert (status.served_elsewhere, status.calls_before) == (False, None)
     assert [status.take(served(None)), status.take(served(OURS)), status.take(served(OTHER))] == ["", "", ""]
@@ -32,19 +32,19 @@ def test_a_table_serves_itself_until_it_is_told_otherwise() -> None:
     assert [status.take(served(OTHER)), status.take(served(OURS)), status.served_elsewhere] == ["", "back", False]
 
 
-def test_the_one_that_serves_says_again_how_it_stands_once_for_each_that_was_refused() -> None:
+def test_the_serving_device_repeats_its_state_once_for_each_refused_device() -> None:
     status = ServiceStatus(OURS)
     said = [status.take(served(OURS, refused=one)) for one in (None, OTHER, OTHER, "kiosk-third-1", OURS)]
     assert said == ["", "repeat_state", "", "repeat_state", ""]
 
 
-def test_the_one_that_serves_says_again_how_it_stands_as_often_as_it_is_asked_to() -> None:
+def test_the_serving_device_repeats_its_state_as_often_as_asked() -> None:
     status = ServiceStatus(OURS)
     asked = [served(OURS, unseen=True), served(None, unseen=True), served(OURS), served(OTHER, unseen=True)]
     assert [status.take(one) for one in asked] == ["repeat_state", "repeat_state", "", ""]
 
 
-def test_one_that_is_refused_says_hello_once() -> None:
+def test_a_refused_device_greets_once() -> None:
     status = ServiceStatus(OURS)
     status.take(served(OTHER))
     assert [status.may_greet(), status.may_greet()] == [True, False]
@@ -52,7 +52,7 @@ def test_one_that_is_refused_says_hello_once() -> None:
     assert status.may_greet()
 
 
-def test_what_becomes_of_a_call_is_only_told_of_our_own() -> None:
+def test_the_progress_of_a_call_is_reported_only_for_our_own() -> None:
     status = ServiceStatus(OURS)
     status.take(served(OURS, calls_before=2, arbiter_coming=True))
     assert (status.calls_before, status.arbiter_coming) == (2, True)
@@ -67,7 +67,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 
 def tell(table: Table, message: Served) -> None:
-    """Let the scorer say it, and the table take it in."""
+    """Deliver a message of the scorer to the table."""
     before = table.program._server.service._served
     table._scorer.say(topics.SERVED.at(EVENT, table=TABLE), encode(message), retain=True)
     last = time.monotonic() + PATIENCE_S
@@ -77,11 +77,11 @@ def tell(table: Table, message: Served) -> None:
 
 
 def heard(table: Table) -> list[object]:
-    """Return what the arbiter has heard of the table, in order."""
+    """Return what the arbiter has received from the table, in order."""
     return [decode_on_topic(one.topic, one.payload)[1] for one in table.hear_until_marked()]
 
 
-def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_and_then_all_goes_on(
+def test_while_another_device_serves_nothing_is_done_or_lost_and_then_everything_goes_on(
     table: Table,
 ) -> None:
     restore(table)
@@ -113,7 +113,7 @@ def test_while_another_device_serves_the_table_nothing_is_done_and_nothing_lost_
     table.until(Phase.PLAYING)
 
 
-def test_trays_are_looked_at_by_the_device_that_serves_and_anew_when_it_does_again(table: Table) -> None:
+def test_trays_are_checked_by_the_serving_device_and_again_when_it_serves_anew(table: Table) -> None:
     device = table.program._table.journal.device
     table.program._apply(Assigned(at=table.time.wait(), assignment=plan(play(1))))
     for serving, target in ((device, play(1)), (OTHER, None), (device, play(1))):
@@ -121,7 +121,7 @@ def test_trays_are_looked_at_by_the_device_that_serves_and_anew_when_it_does_aga
         assert table.program.camera_target == target
 
 
-def test_the_place_in_the_queue_is_shown_with_a_call_that_the_table_sees_and_with_no_other(table: Table) -> None:
+def test_the_place_in_the_queue_is_shown_only_with_a_call_that_the_table_sees(table: Table) -> None:
     begin(table)
     device = table.program._table.journal.device
     tell(table, served(device, calls_before=1, arbiter_coming=True))

@@ -1,4 +1,4 @@
-"""Until the claim window closes nothing tells of a press: the seconds with it are those without, to whoever looks.
+"""Until the claim window closes nothing reveals a press: its seconds look the same with one and without, to anybody.
 
 docs/silence.md says what is guaranteed, and names the test that holds it.
 """
@@ -93,20 +93,20 @@ LOOKS: Final = {"usual": Appearance(), "quiet light": Appearance(quiet=True), "f
 
 @cache
 def screen_of(look: str) -> TableScreen:
-    """Return what draws a table; fonts are slow to open."""
+    """Return what draws one table's screen; fonts are slow to open."""
     pygame.font.init()
     return TableScreen(Translator("en"), (800, 480), LOOKS[look])
 
 
 def drawn(sitting: Sitting, look: str = "usual") -> bytes:
-    """Return the picture of a table as it is."""
+    """Return the picture of a table."""
     surface = pygame.Surface((800, 480))
     screen_of(look).draw(surface, screen_view(TABLE, sitting.table, None, StatusLine(), None))
     return pygame.image.tobytes(surface, "RGB")
 
 
 def pressed(presses: tuple[Seat, ...], ended: str, *, held: bool) -> Sitting:
-    """Return a table in play whose buttons were pressed; `ended`: when somebody said that nobody won."""
+    """Return a table in play whose buttons were pressed; `ended`: when somebody reported that nobody won."""
     sitting = sitting_in(Phase.PLAYING)
     sitting.wait()
     if ended == "before":
@@ -124,7 +124,7 @@ def pressed(presses: tuple[Seat, ...], ended: str, *, held: bool) -> Sitting:
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("ended", ["not", "before", "after"])
 def test_not_a_pixel_changes(ended: str, look: str) -> None:
-    """Whether or not it was said, before the presses or after, that nobody won; and whether they hold."""
+    """Whether nobody won was reported before the presses, after them or not at all, and whether they are held."""
     untouched = drawn(pressed((), ended, held=False), look)
     for who, held in product(PRESSING, (False, True)):
         assert drawn(pressed(who, ended, held=held), look) == untouched, (who, held)
@@ -132,9 +132,9 @@ def test_not_a_pixel_changes(ended: str, look: str) -> None:
 
 @pytest.mark.parametrize("left", [False, True], ids=["asked", "play on"])
 def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(*, left: bool) -> None:
-    """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is one.
+    """Whoever has pressed just as the play began, and whoever presses again, the picture of the question is the same.
 
-    So is that of its end, where somebody says at the screen that the play is to go on.
+    So is that of its end, when somebody answers on the screen that the play is to go on.
     """
     pictures = set()
     for first, again in ((one, again) for who in PRESSING for one, again in ((who, ()), (who, who), (("east",), who))):
@@ -153,12 +153,12 @@ def test_the_question_whether_hu_was_meant_names_nobody_and_shows_no_answer(*, l
 
 
 Seconds = dict[tuple[str, str], list[Frame]]
-"""What there was to see with each kind of hands and each key."""
+"""What could be seen, by kind of presses and key."""
 
 
 @pytest.fixture(scope="module")
 def seconds(tmp_path_factory: pytest.TempPathFactory) -> Seconds:
-    """Watch the same seconds with each kind of hands and without, with each key that may be typed in them."""
+    """Record the same seconds with each kind of presses and without, with each key that may be typed meanwhile."""
     seen = {}
     for keys in KEYS:
         for hands in ("none", *HANDS):
@@ -170,11 +170,11 @@ def seconds(tmp_path_factory: pytest.TempPathFactory) -> Seconds:
 
 
 QUIET_PLAYS: Final = {("none", "no key"), ("none", "digits")}
-"""Where no window was open at the end: everywhere else the presses did arrive."""
+"""Cases without an open window at the end; in all others, the presses arrived."""
 
 
 def differing(seconds: Seconds, look: Callable[[Frame], object]) -> list[tuple[str, str]]:
-    """Return with which hands, and which key, a second shows something else than with the key alone."""
+    """Return the presses and keys with which a second shows something else than with the key alone."""
     seen = {which: [look(one) for one in frames] for which, frames in seconds.items()}
     return [(hands, keys) for hands, keys in seen if seen[hands, keys] != seen["none", keys]]
 
@@ -183,40 +183,40 @@ def test_every_frame_of_the_window_is_the_same(seconds: Seconds) -> None:
     assert differing(seconds, lambda one: one.pixels) == []
 
 
-def test_frames_are_drawn_when_they_would_have_been_and_no_more_of_them(seconds: Seconds) -> None:
+def test_frames_are_drawn_at_the_same_times_and_no_more_of_them(seconds: Seconds) -> None:
     assert differing(seconds, lambda one: one.drawn) == []
-    # A minute passes, and the screen gets darker.
+    # A minute passes, and the screen dims.
     assert [sum(one.drawn for one in seconds["none", keys]) for keys in KEYS] == [2, 3, 2]
 
 
-def test_the_lamps_are_told_the_same_at_the_same_time(seconds: Seconds) -> None:
+def test_the_lamps_are_set_in_the_same_way_at_the_same_time(seconds: Seconds) -> None:
     assert differing(seconds, lambda one: one.lamps) == []
     assert {lamp for frames in seconds.values() for one in frames for _, lamp in one.lamps} <= {"off"}
 
 
-def test_the_log_is_told_the_same_at_the_same_time(seconds: Seconds) -> None:
+def test_the_log_has_the_same_entries_at_the_same_time(seconds: Seconds) -> None:
     assert differing(seconds, lambda one: one.log) == []
 
 
-def test_who_watches_the_device_is_told_the_same_whether_or_not_somebody_has_pressed(seconds: Seconds) -> None:
+def test_the_metrics_are_the_same_whether_or_not_somebody_has_pressed(seconds: Seconds) -> None:
     assert [which for which, frames in seconds.items() if len({one.metrics for one in frames}) != 1] == []
 
 
-def test_what_is_compared_does_change_when_something_is_shown(seconds: Seconds) -> None:
-    """Else these tests could not fail: that nobody won is seen, that a minute has passed, that the screen is darker."""
+def test_the_comparison_notices_what_is_shown(seconds: Seconds) -> None:
+    """Otherwise these tests could not fail: that nobody won shows, as do a passing minute and a dimmed screen."""
     pixels = [one.pixels for one in seconds["none", "nobody won"]]
     assert [at for at in range(1, TICKS) if pixels[at] != pixels[at - 1]] == [FIRST + 9, MINUTE, FIRST + 29]
 
 
 @pytest.fixture(scope="module")
 def refused_seconds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Frame]]:
-    """Watch the same seconds while the card takes no writes: the first press has to be kept elsewhere."""
+    """Record the same seconds while the card takes no writes: the first press has to be stored elsewhere."""
     seen = {}
     for hands in ("none", "one", "twice", "a call"):
         folder = tmp_path_factory.mktemp("table")
         spares = [folder / "spare" / "event"]
         with pytest.MonkeyPatch.context() as watched, watching(folder, watched, spares) as made:
-            made.table.program.step(timeout=0)  # looks at the card, which is well still
+            made.table.program.step(timeout=0)  # checks the card, which still works
             with refusing(folder / "table.sqlite"):
                 seen[hands] = made.watch(HANDS.get(hands, {}), {})
             assert made.table.journal.on_spare is (hands != "none")
@@ -231,7 +231,9 @@ def test_a_press_that_the_card_does_not_take_shows_as_little(
     assert len({one.metrics for one in refused_seconds[hands]}) == 1
 
 
-def test_that_the_card_takes_no_writes_is_told_by_the_clock_whether_or_not_somebody_has_pressed(tmp_path: Path) -> None:
+def test_a_card_that_takes_no_writes_is_reported_by_the_clock_whether_or_not_somebody_has_pressed(
+    tmp_path: Path,
+) -> None:
     told = []
     for hands in ("none", "one"):
         folder = tmp_path / hands
@@ -251,7 +253,7 @@ def test_that_the_card_takes_no_writes_is_told_by_the_clock_whether_or_not_someb
     assert (told[28], told[30]) == ((), ("disk: card_refuses",))
 
 
-# ---- the wire -----------------------------------------------------------------------------------------
+# ---- messages -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -264,7 +266,7 @@ READ_BY_OTHERS: Final = [topic for topic in TOPICS if set(topic.readers) - {"sco
 
 
 def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
-    """Return all that an arbiter hears on every topic that anyone but the scorer may read, tick by tick."""
+    """Return what an arbiter receives on every topic that anyone but the scorer may read, tick by tick."""
     folder.mkdir()
     with connected(folder) as table:
         begin(table)
@@ -282,7 +284,7 @@ def heard_in(folder: Path, hands: Hands) -> list[list[object]]:
 
 
 def _content(topic: str, payload: bytes) -> object:
-    """Return what a message says, but for its own id and the device's."""
+    """Return the contents of a message, without its own id and the device's."""
     _, message = decode_on_topic(topic, payload)
     if isinstance(message, TableState):
         message = msgspec.structs.replace(message, id="an-id-of-its", device="a-device", count=0)
@@ -295,18 +297,16 @@ def _content(topic: str, payload: bytes) -> object:
 def test_the_same_messages_come_at_the_same_time_on_every_topic_that_others_may_read(tmp_path: Path) -> None:
     silent = heard_in(tmp_path / "none", {})
     for number, (name, hands) in enumerate(HANDS.items()):
-        if name != "a finger that stays":  # the arbiter learns of a button that is stuck, the table does not
+        if name != "a finger that stays":  # the arbiter learns of a stuck button, the table does not
             assert heard_in(tmp_path / str(number), hands) == silent, name
 
 
-def test_whatever_others_than_the_scorer_may_read_an_arbiter_may_read() -> None:
-    """So whoever listens with an arbiter's rights hears all that a table says."""
+def test_an_arbiter_may_read_whatever_anyone_but_the_scorer_may_read() -> None:
+    """So whoever listens with an arbiter's rights receives everything that a table sends."""
     assert [one.name for one in READ_BY_OTHERS if "arbiter" not in one.readers and one.writer == "table"] == []
 
 
-def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
-    table: Table, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nothing_is_sent_or_logged_until_the_window_closes(table: Table, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     begin(table)
     before = len(caplog.records)
@@ -319,7 +319,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
     assert len(caplog.records) == before
     table.time.now += 6 * S
     table.until(Phase.DECLARED)
-    # One message a state, one a fact: the presses have none. (Waiting may be said twice: at the connection too.)
+    # One message for each state and fact; the presses have none. (Waiting may be sent twice: at the connection too.)
     said = [what for what in table.said("Declared", "declared") if what != "waiting"]
     assert sorted(said) == sorted(
         ["restoring", "Restored", "seating", "Seated", "confirming", "Confirmed", "playing", "Declared", "declared"]
@@ -331,7 +331,7 @@ def test_nothing_is_said_on_the_wire_and_in_the_log_until_the_window_closes(
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """Run a whole kiosk in a process of its own, press, and have it looked through while the window is open."""
+    """Run a whole kiosk in a separate process, press, and inspect it while the window is open."""
     command = [sys.executable, "-m", "tests.kiosk.listening", str(tmp_path_factory.mktemp("kiosk"))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -344,9 +344,9 @@ def test_no_sound_device_is_open(process: dict[str, object]) -> None:
     assert process["sound_devices"] == []
 
 
-def test_the_audio_of_sdl_was_never_begun(process: dict[str, object]) -> None:
+def test_the_audio_of_sdl_was_never_started(process: dict[str, object]) -> None:
     assert (process["sdl_video"], process["sdl_audio"]) == (True, False)
 
 
-def test_nothing_that_can_make_a_sound_is_loaded(process: dict[str, object]) -> None:
+def test_no_module_that_can_make_a_sound_is_loaded(process: dict[str, object]) -> None:
     assert (process["sound_modules"], process["sound_libraries"]) == ([], [])

@@ -1,4 +1,4 @@
-"""docs/silence.md names tests that there are, and every test of silence is named there."""
+"""docs/silence.md names tests that exist, and every test of silence."""
 
 import re
 from pathlib import Path
@@ -15,11 +15,11 @@ def written_in(*files: Path) -> frozenset[str]:
     return frozenset(name for file in files for name in DEFINED.findall(file.read_text(encoding="utf-8")))
 
 
-def test_every_test_that_the_page_names_is_there() -> None:
+def test_every_test_that_the_page_names_exists() -> None:
     hardware = HERE.parent / "firmware" / "hardware"
     assert sorted(NAMED - written_in(*HERE.rglob("test_*.py"), *hardware.glob("test_*.py"))) == []
 
 
-def test_every_test_of_silence_is_named() -> None:
+def test_every_test_of_silence_is_named_on_the_page() -> None:
     of_the_tests_themselves = {"test_what_is_compared_does_change_when_something_is_shown"}
     assert sorted(written_in(HERE / "test_silence.py") - NAMED - of_the_tests_themselves) == []

@@ -1,4 +1,4 @@
-"""People at a simulated riichi table: whatever their script says is what the session has in the end."""
+"""People at a simulated riichi table: the session becomes what their script says."""
 
 import random
 import time
@@ -45,7 +45,7 @@ class Fingers:
 def played(
     hands: tuple[RiichiEvent, ...], profile: str = "riichi-montreal", now: int | None = None
 ) -> list[RiichiRecorded]:
-    """Let people play a session, at a table whose clock begins with `now` (ns); return its entries."""
+    """Let people play a session, at a table whose clock begins at `now` (ns); return its entries."""
     at = Keyed(RiichiSitting(session_plan(profile=profile)))
     at.sitting.now = at.sitting.now if now is None else now
     people = RiichiPeople(
@@ -63,19 +63,17 @@ def played(
     return [fact for fact in at.sitting.facts if isinstance(fact, RiichiRecorded)]
 
 
-def test_what_the_script_says_is_what_the_session_has_and_then_it_is_ended() -> None:
+def test_the_session_becomes_what_the_script_says_and_then_ends() -> None:
     assert [entry.event for entry in played(HANDS)] == [*HANDS, RiichiEvent(kind="end")]
 
 
-def test_people_wait_for_no_clock_but_the_table_s_own_which_may_be_hours_ahead_of_the_machine_s() -> None:
+def test_people_follow_only_the_tables_clock_which_may_be_hours_ahead_of_the_machines() -> None:
     later = time.monotonic_ns() + 10 * 3600 * S
     assert len(played(HANDS, now=later)) == len(HANDS) + 1
 
 
 @pytest.mark.parametrize(("seed", "profile"), [(1, "riichi-montreal"), (2, "riichi-montreal"), (3, "riichi-basic")])
-def test_an_evening_s_hands_can_be_played_and_what_they_pay_is_found_again_by_other_means(
-    seed: int, profile: str
-) -> None:
+def test_an_evenings_hands_can_be_played_and_their_payments_are_recomputed(seed: int, profile: str) -> None:
     hands = draw_hands(6, random.Random(seed))
     entries = played(hands, profile)
     assert [entry.event for entry in entries[:-1]] == [*hands[: len(entries) - 1]]
@@ -89,7 +87,7 @@ def test_an_evening_s_hands_can_be_played_and_what_they_pay_is_found_again_by_ot
 
 
 class SlowScorer(NoPin):
-    """A scorer that is asked whether a PIN is right, and has not answered yet."""
+    """A scorer that has been asked about a PIN and has not answered yet."""
 
     known = True
 
@@ -97,12 +95,12 @@ class SlowScorer(NoPin):
         self.given: list[str] = []
 
     def submit(self, pin: str) -> SealedTry:
-        """Take one that was typed."""
+        """Accept a typed PIN."""
         self.given.append(pin)
         return SealedTry(f"{len(self.given):032x}", "sealed", sent=True)
 
 
-def test_a_pin_that_is_judged_late_is_not_taken_back_by_typing_it_again() -> None:
+def test_a_pin_that_is_checked_late_is_not_withdrawn_by_typing_it_again() -> None:
     scorer, sitting = SlowScorer(), Sitting(play(1))
     at = Keyed(sitting, scorer)
     course = ScriptedPlay(round=1, win="draw", false_hu={"east": 8})
@@ -111,7 +109,7 @@ def test_a_pin_that_is_judged_late_is_not_taken_back_by_typing_it_again() -> Non
     )
     sitting.declare("east")
     at.keys.follow(sitting.table)
-    for _ in range(2):  # nothing has come of it, on a busy machine at once
+    for _ in range(2):  # on a busy machine, nothing happens at once
         people.see(sitting.table)
         people.step(sitting.table)
     at.keys.idle(sitting.table, sitting.wait(CHECK_NS))  # then the table goes on without an answer

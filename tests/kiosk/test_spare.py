@@ -1,4 +1,4 @@
-"""A card that takes no writes loses nothing and ends no play: the journal goes on elsewhere, and comes back."""
+"""A card that takes no writes loses nothing and stops no play: the journal continues elsewhere, and comes back."""
 
 import shutil
 import sqlite3
@@ -43,7 +43,7 @@ def health(table: Standing) -> tuple[str, ...]:
 
 
 def finish(table: Standing) -> None:
-    """Play from the play on to its result."""
+    """Play on to the result."""
     table.press("west")
     table.pass_time(9 * S)
     table.type("1", "8", "enter", "n")
@@ -51,7 +51,7 @@ def finish(table: Standing) -> None:
     assert table.is_in(Phase.RECORDED)
 
 
-def test_a_play_goes_on_to_its_result_while_the_card_takes_no_writes(
+def test_a_play_reaches_its_result_while_the_card_takes_no_writes(
     table: Standing, card: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table.come_to(Phase.PLAYING)
@@ -64,7 +64,7 @@ def test_a_play_goes_on_to_its_result_while_the_card_takes_no_writes(
     assert [type(one.fact).__name__ for one in sent] == ["Declared", "Result"]
 
 
-def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_everything_then(
+def test_a_card_that_takes_no_writes_is_reported_until_it_does_and_holds_everything_then(
     table: Standing, card: Path, spares: list[Path]
 ) -> None:
     table.come_to(Phase.PLAYING)
@@ -82,7 +82,7 @@ def test_the_table_says_that_its_card_takes_no_writes_until_it_does_and_holds_ev
     assert (table.happened(), table.journal.unsent()) == (events, unsent)
 
 
-def test_a_card_whose_file_is_spoiled_meanwhile_ends_no_play(table: Standing, card: Path) -> None:
+def test_a_card_whose_file_is_damaged_meanwhile_stops_no_play(table: Standing, card: Path) -> None:
     table.come_to(Phase.PLAYING)
     with refusing(card):
         table.press("west")
@@ -94,7 +94,7 @@ def test_a_card_whose_file_is_spoiled_meanwhile_ends_no_play(table: Standing, ca
 
 @pytest.mark.parametrize("spoiled", ["rubbish", "cut", "page"])
 @pytest.mark.parametrize("at", [0, 1])
-def test_a_start_on_a_spoiled_card_goes_on_with_the_spare_that_holds_everything(
+def test_a_start_on_a_damaged_card_continues_with_the_spare_that_holds_everything(
     card: Path, spares: list[Path], spoiled: str, at: int
 ) -> None:
     if at:
@@ -116,10 +116,10 @@ def test_a_start_on_a_spoiled_card_goes_on_with_the_spare_that_holds_everything(
             assert journal.unsent()[: len(everything[1])] == everything[1]
             told(journal, 1)
             journal.try_card()
-            assert journal.on_spare is (spoiled != "page")  # what is a database is written anew
+            assert journal.on_spare is (spoiled != "page")  # a file that is a database is written anew
 
 
-def test_a_spoiled_card_is_told_where_a_spare_is_not_what_this_device_has_written(
+def test_a_damaged_card_is_reported_if_the_spare_was_not_written_by_this_device(
     card: Path, spares: list[Path], tmp_path: Path
 ) -> None:
     with closing(TableJournal(card, OURS, spares=spares)) as journal:
@@ -132,10 +132,10 @@ def test_a_spoiled_card_is_told_where_a_spare_is_not_what_this_device_has_writte
         TableJournal(card, OURS, spares=spares)
 
 
-def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
+def test_a_read_only_card_that_seems_to_take_writes_is_left_as_well(tmp_path: Path, spares: list[Path]) -> None:
     with small_disk(tmp_path / "card", 200) as folder, standing(folder, spares=spares) as table:
         table.come_to(Phase.PLAYING)
-        # What is open can be written as before; by its path the folder is read-only.
+        # The open file can be written as before; by its path, the folder is read-only.
         subprocess.run(["mount", "--bind", folder, folder], check=True)
         try:
             subprocess.run(["mount", "-o", "remount,bind,ro", folder], check=True)
@@ -149,7 +149,7 @@ def test_a_card_that_takes_writes_but_is_read_only_is_left_as_well(tmp_path: Pat
         assert (health(table), table.journal.on_spare) == ((), False)
 
 
-def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
+def test_after_a_power_cut_the_contents_of_the_spare_are_in_the_journal_once(
     table: Standing, card: Path, tmp_path: Path, spares: list[Path]
 ) -> None:
     table.come_to(Phase.PLAYING)
@@ -169,7 +169,7 @@ def test_after_a_power_cut_what_the_spare_holds_is_in_the_journal_once(
 
 @pytest.fixture
 def readonly(tmp_path: Path) -> Iterator[Path]:
-    """Return a file system on which is a table's journal with its log, as a power cut leaves them, and no write."""
+    """Return a read-only file system with a table's journal and its log, as a power cut leaves them."""
     with small_disk(tmp_path / "readonly", 16) as folder:
         with closing(TableJournal(tmp_path / "whole" / "table.sqlite", OURS)) as journal:
             told(journal, 3)
@@ -178,25 +178,25 @@ def readonly(tmp_path: Path) -> Iterator[Path]:
         yield folder / "table.sqlite"
 
 
-def test_a_start_on_a_read_only_card_goes_on_with_all_that_it_holds(readonly: Path, spares: list[Path]) -> None:
+def test_a_start_on_a_read_only_card_continues_with_everything_on_it(readonly: Path, spares: list[Path]) -> None:
     for events in (4, 5):
         with closing(TableJournal(readonly, OURS, spares=spares)) as journal:
             told(journal, 1)
             assert (journal.on_spare, len([*journal.events()])) == (True, events)
 
 
-def test_where_the_stick_takes_no_writes_either_the_journal_goes_on_in_memory(
+def test_if_the_stick_takes_no_writes_either_the_journal_continues_in_memory(
     table: Standing, card: Path, spares: list[Path]
 ) -> None:
     spares[0].parent.mkdir()
-    spares[0].touch()  # a file in the place of the folder: whatever is written there fails, also for root
+    spares[0].touch()  # a file in place of the folder: every write there fails, even for root
     table.come_to(Phase.PLAYING)
     with refusing(card):
         finish(table)
     assert (spares[1] / "table.sqlite").exists()
 
 
-def test_where_nothing_takes_it_presses_wait_and_the_screen_stays(
+def test_if_nothing_takes_writes_presses_wait_and_the_screen_stays(
     table: Standing, card: Path, spares: list[Path]
 ) -> None:
     for one in spares:
@@ -235,7 +235,7 @@ def test_facts_of_a_stick_that_was_away_meanwhile_join_those_of_the_card_once(ca
 
 
 def forged(folder: Path) -> Path:
-    """Return a journal of this event and table, as somebody makes it who does not have the device's key."""
+    """Return a journal of this event and table, made by somebody who does not have the device's key."""
     other = folder / "made at home" / "table.sqlite"
     with closing(TableJournal(other, OURS, SigningKey.new())) as journal:
         told(journal, 3)
@@ -243,10 +243,10 @@ def forged(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("before", [0, 2])
-def test_what_a_stick_holds_that_this_device_has_not_signed_is_left_alone(
+def test_facts_on_a_stick_that_this_device_has_not_signed_are_left_alone(
     card: Path, spares: list[Path], tmp_path: Path, before: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A stick is exchanged in two seconds; else this device would sign what lies on it, and the scorer believe it."""
+    """A stick is swapped in two seconds: this device would sign what is on it, and the scorer would believe it."""
     with closing(TableJournal(card, OURS, spares=spares)) as journal:
         told(journal, before)
         mine = journal.unsent()
@@ -258,7 +258,7 @@ def test_what_a_stick_holds_that_this_device_has_not_signed_is_left_alone(
     assert "spare_journal_foreign" in caplog.text
 
 
-def test_what_acts_by_itself_on_a_stick_never_comes_to_the_card(card: Path, spares: list[Path]) -> None:
+def test_triggers_on_a_stick_never_come_to_the_card(card: Path, spares: list[Path]) -> None:
     with closing(TableJournal(card, OURS, spares=spares)) as journal:
         told(journal, 1)
     spares[0].mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The pages for staff and players say what the screen says, word by word, in each language."""
+"""The pages for staff and players quote the screen, word for word, in each language."""
 
 from functools import cache
 from importlib.resources import files
@@ -39,12 +39,12 @@ def page(name: str, language: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text with its blanks alike, and quotes as they are typed."""
+    """Return a text with single spaces, and with straight quotes."""
     return " ".join(text.split()).replace("’", "'")
 
 
 def said(language: str, text: str, values: dict[str, Any], many: str = "") -> str:
-    """Return what the screen says, seats and places in its language too."""
+    """Return a text of the screen, with seats and places in its language."""
     _ = Translator(language)
     told: dict[str, Any] = {name: _(value) if value in SEATS else value for name, value in values.items()}
     for name, (row, col) in PLACES.items():
@@ -53,12 +53,12 @@ def said(language: str, text: str, values: dict[str, Any], many: str = "") -> st
     return one_line(_.ngettext(text, many, **told) if many else _(text, **told))
 
 
-def test_staff_are_told_every_state_in_its_word(language: str) -> None:
+def test_the_staff_page_names_every_state_as_the_screen_does(language: str) -> None:
     words = [f"| **{said(language, STATE[state], {})}** |" for state in STATES]
     assert [word for word in words if word not in page("staff", language)] == []
 
 
-def test_staff_read_the_screens_own_sentences(language: str) -> None:
+def test_the_staff_page_quotes_the_screens_sentences(language: str) -> None:
     texts: list[tuple[str, dict[str, Any]]] = [
         ("Hand value of {seat}", {"seat": "West"}),
         ("{seat}: not right yet", {"seat": "West"}),
@@ -90,7 +90,7 @@ def test_staff_read_the_screens_own_sentences(language: str) -> None:
     assert [sentence for sentence in sentences if sentence not in page("staff", language)] == []
 
 
-def test_staff_read_the_screens_own_counts(language: str) -> None:
+def test_the_staff_page_quotes_the_screens_counts(language: str) -> None:
     counts: list[tuple[str, str, dict[str, Any]]] = [
         (
             "{seat}: {count} place not read; move your hands away",
@@ -112,7 +112,7 @@ def test_staff_read_the_screens_own_counts(language: str) -> None:
     assert [sentence for sentence in sentences if sentence not in page("staff", language)] == []
 
 
-def test_players_read_the_screens_own_sentences(language: str) -> None:
+def test_the_player_page_quotes_the_screens_sentences(language: str) -> None:
     texts = [
         "Are your 34 tiles in order? Press your button. If not, touch no tile: call the arbiter.",
         "To declare hu, press your button silently.",
@@ -139,7 +139,7 @@ def test_a_translated_page_has_the_sections_tables_and_pictures_of_the_english_o
     assert shape(translated) == shape(english)
 
 
-def test_the_numbers_told_are_the_profiles(language: str) -> None:
+def test_the_numbers_on_the_pages_are_the_profiles(language: str) -> None:
     profile = load_mcr(DEFAULT_MCR)
     assert profile.claim_window_ms.value == 3000
     assert profile.false_hu.fines.value == (4, 8)

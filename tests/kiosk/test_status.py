@@ -1,4 +1,4 @@
-"""The receipt's code on the table's screen, and the arbiter's panel: as they were after a power cut."""
+"""The receipt's code on the table's screen, and the arbiter's panel: unchanged by a power cut."""
 
 from contextlib import closing
 from pathlib import Path
@@ -44,7 +44,7 @@ class Yes(NoPin):
         return True
 
 
-def test_the_code_is_that_of_the_result_as_the_scorer_will_have_it_and_a_restart_changes_nothing(
+def test_the_code_is_that_of_the_result_as_the_scorer_will_have_it_and_survives_a_restart(
     tmp_path: Path,
 ) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
@@ -73,7 +73,7 @@ def test_a_result_that_was_taken_back_has_no_receipt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "link"), [("", ""), ("https://results.example.org", "https://results.example.org/receipt/{code}")]
 )
-def test_the_code_comes_with_where_to_look_it_up_if_the_event_has_made_that_known(
+def test_the_code_comes_with_a_link_if_the_event_has_published_its_address(
     tmp_path: Path, address: str, link: str
 ) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
@@ -101,10 +101,10 @@ def receipt_of(status: TableStatus, state: Table, facts: Uplink) -> RecordedView
     return phase_view(status.with_receipt(ScreenView(3, RecordedView()), state, facts), RecordedView)
 
 
-def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_while_the_play_is_shown(
+def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_does_not_change(
     tmp_path: Path,
 ) -> None:
-    """So nobody scans a code that changes; and what is behind the link's # is never sent to a server."""
+    """So nobody scans a code that changes; and the part of the link after # is never sent to a server."""
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         table, status = core(journal), TableStatus(CONFIG, journal)
         for event in RECORDED:
@@ -120,7 +120,7 @@ def test_the_anchor_is_shown_once_the_scorer_has_the_play_and_stays_as_it_was_wh
             assert (now.anchor, now.receipt_link) == (ANCHOR, f"https://example.org/receipt/{now.receipt}#{ANCHOR}")
 
 
-def test_whether_the_centre_has_a_result_is_shown_in_a_hall_once_its_scorer_has_it(tmp_path: Path) -> None:
+def test_in_a_hall_it_is_shown_whether_the_centre_has_a_result_once_the_scorer_has_it(tmp_path: Path) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         table, status = core(journal), TableStatus(CONFIG, journal)
         for event in RECORDED:
@@ -150,7 +150,7 @@ def published(plan: Assigned, address: str) -> Assigned:
 
 
 def let_in(journal: TableJournal) -> tuple[Keyboard, Table]:
-    """Return the keyboard of a table in a play, with an arbiter who was let in."""
+    """Return the keyboard of a table in a play, with an admitted arbiter."""
     table = core(journal)
     if journal.empty:
         for event in (*sitting_in(Phase.PLAYING).events, ArbiterAdmitted(at=99 * S, by="Anne")):
@@ -177,7 +177,7 @@ def let_in(journal: TableJournal) -> tuple[Keyboard, Table]:
         "a 4 4",
     ],
 )
-def test_the_panel_is_as_it_was_after_a_power_cut(tmp_path: Path, keys: str) -> None:
+def test_the_panel_is_unchanged_after_a_power_cut(tmp_path: Path, keys: str) -> None:
     with closing(TableJournal(tmp_path / "table.sqlite", OURS)) as journal:
         keyboard, state = let_in(journal)
         for key in keys.split():
@@ -198,13 +198,13 @@ def test_a_panel_that_was_closed_stays_closed(tmp_path: Path, keys: str) -> None
         assert (keyboard.panel, journal.panel) == (None, "")
 
 
-def test_of_a_pin_no_digit_is_kept_but_that_it_was_asked_for_and_it_is_asked_for_again() -> None:
+def test_of_a_pin_only_that_it_was_asked_for_is_saved_and_it_is_asked_for_again() -> None:
     playing = sitting_in(Phase.PLAYING).table
     assert panel_draft(ArbiterPanel("pin", digits="1234")) == panel_draft(ArbiterPanel("pin"))
     assert panel_from_draft(panel_draft(ArbiterPanel("pin", digits="1234")), playing) == ArbiterPanel("pin")
 
 
-def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_is_open() -> None:
+def test_no_panel_is_restored_after_leaving_or_if_other_rulings_are_possible() -> None:
     playing = sitting_in(Phase.PLAYING).table
     restoring = sitting_in(Phase.RESTORING)
     restoring.admit()
@@ -215,12 +215,12 @@ def test_who_has_left_finds_no_panel_and_where_something_else_can_be_ruled_none_
 
 
 @given(st.text(max_size=60))
-def test_whatever_stands_in_its_place_is_no_panel(text: str) -> None:
+def test_an_invalid_draft_of_the_panel_is_ignored(text: str) -> None:
     table = sitting_in(Phase.PLAYING)
     assert panel_from_draft(text, table.table) is None
 
 
-def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
+def test_an_unencrypted_connection_is_shown_in_red() -> None:
     english = translator("en")
     said = [
         (line.text, line.colour) for line in status_lines(english, ScreenView(3, IdleView(), StatusLine(plain=True)))
@@ -229,7 +229,7 @@ def test_a_connection_that_is_not_encrypted_is_said_in_red() -> None:
     assert "NOT" not in next(status_lines(english, ScreenView(3, IdleView(), StatusLine()))).text
 
 
-def test_the_foot_says_whether_the_result_is_at_the_centre_only_in_a_hall_and_while_the_hall_is_heard_of() -> None:
+def test_the_foot_says_whether_the_result_is_at_the_centre_only_in_a_connected_hall() -> None:
     def foot(line: StatusLine, *, at_centre: bool | None = True) -> str:
         view = ScreenView(3, RecordedView(at_centre=at_centre), line)
         return next(status_lines(translator("en"), view)).text

@@ -1,4 +1,4 @@
-"""While a table's program cannot run, words are on the screen and presses are kept; then it goes on where it was."""
+"""While a table's program cannot run, the screen says so and presses are kept; then it goes on where it was."""
 
 import os
 import sqlite3
@@ -59,7 +59,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def pressing(*reports: Report) -> Callable[[str, Callable[[Report], None]], OpenedButtons]:
-    """Return what opens pins at which these are reported."""
+    """Return a function that opens pins at which these presses are reported."""
 
     def opened(_: str, tell: Callable[[Report], None]) -> OpenedButtons:
         for report in reports:
@@ -72,7 +72,7 @@ def pressing(*reports: Report) -> Callable[[str, Callable[[Report], None]], Open
 def supervised(
     config: Path, *reports: Report, failures: int = 1, fail: str = "raise SystemExit(3)", then: str = ""
 ) -> Path:
-    """Run a program that fails a few times under a supervisor; return the picture that was shown last."""
+    """Run a program that fails a few times under a supervisor; return the last picture shown."""
     script = FAILS_ONCE.format(runs=str(config.with_name("runs")), failures=failures, fail=fail, then=then)
     picture = config.with_name("screen.png")
     Supervisor(config, [sys.executable, "-c", script], threading.Event(), picture, pressing(*reports)).run()
@@ -87,17 +87,17 @@ def words(why: str, failures: int, path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_words_are_on_the_screen_while_the_program_does_not_run(config: Path) -> None:
+def test_a_message_is_on_the_screen_while_the_program_does_not_run(config: Path) -> None:
     assert supervised(config).read_bytes() == words(ENDED, 1, config.with_name("due.png"))
 
 
-def test_who_fails_again_and_again_needs_somebody(config: Path) -> None:
+def test_repeated_failures_ask_for_somebody(config: Path) -> None:
     assert supervised(config, failures=3).read_bytes() == words(ENDED, 3, config.with_name("due.png"))
     assert words(ENDED, 3, config.with_name("3.png")) != words(ENDED, 1, config.with_name("1.png"))
 
 
 @pytest.mark.slow
-def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_hangs_is_ended_and_restarted(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "START_S", 0.5)
     end = supervisor._Program.end
 
@@ -111,26 +111,26 @@ def test_a_program_that_hangs_is_ended_and_started_again(config: Path, monkeypat
     assert picture.read_bytes() == words(HANGS, 1, config.with_name("due.png"))
 
 
-def test_a_program_that_says_why_it_ends_has_it_on_the_screen(config: Path) -> None:
+def test_the_reason_that_the_program_gives_is_on_the_screen(config: Path) -> None:
     fail = "from kiosk.supervisor import SupervisorLine as Line; Line().failed('journal_broken'); sys.exit(1)"
     assert supervised(config, fail=fail).read_bytes() == words("journal_broken", 1, config.with_name("due.png"))
 
 
-def test_a_program_that_leaves_for_another_version_is_started_again(config: Path) -> None:
+def test_a_program_that_leaves_for_another_version_is_restarted(config: Path) -> None:
     leaves = f"from kiosk.supervisor import SupervisorLine as Line; Line().failed({CHANGES!r}); sys.exit(0)"
     assert supervised(config, fail=leaves).read_bytes() == words(CHANGES, 1, config.with_name("due.png"))
     assert config.with_name("runs").read_text(encoding="utf-8") == "xx"
 
 
 def test_the_program_is_told_how_often_it_has_failed(config: Path) -> None:
-    """So that another version is started where the one that was kept does not start any more."""
+    """So that another version is started if the confirmed one no longer starts."""
     told = config.with_name("told")
     tell = f"import os; open({str(told)!r}, 'a').write(os.environ['HOMOLOGUE_FAILURES'])"
     supervised(config, failures=3, fail=f"{tell}; sys.exit(1)", then=tell)
     assert told.read_text(encoding="utf-8") == "0123"
 
 
-def test_nothing_of_a_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:
+def test_no_press_shows_while_the_program_does_not_run(config: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / config.name
     other.parent.mkdir()
     other.write_bytes(config.read_bytes())
@@ -147,7 +147,7 @@ open({told!r}, "a").write(repr(line.take_buttons()))
 """
 
 
-def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_them(config: Path) -> None:
+def test_presses_on_pins_go_to_the_next_program_and_are_kept_until_it_has_them(config: Path) -> None:
     told = config.with_name("told")
     reports = Pressed("west", 5), Health("button-east", "button_stuck"), Released("west", 9)
     takes = TAKES.format(told=str(told), kept="{kept}")
@@ -156,10 +156,10 @@ def test_presses_of_pins_go_to_the_program_that_comes_and_are_kept_until_it_has_
         config, *reports, fail=dies, then=takes.format(kept="line.confirm_presses(); print(line.take_buttons())")
     )
     once = repr([Pressed("west", 5), Released("west", 9)])
-    assert told.read_text(encoding="utf-8") == "[]" + once  # before it had died nobody had kept any
+    assert told.read_text(encoding="utf-8") == "[]" + once  # before it had died, nobody had kept any
 
 
-def test_of_a_button_that_never_rests_as_many_presses_are_kept_as_the_program_can_take(config: Path) -> None:
+def test_as_many_presses_of_a_restless_button_are_kept_as_the_program_can_take(config: Path) -> None:
     told = config.with_name("told")
     reports = [kind("south", 2**62 + at) for at in range(2000) for kind in (Pressed, Released)]
     supervised(config, *reports, then=TAKES.format(told=str(told), kept="line.confirm_presses()"))
@@ -174,7 +174,7 @@ def test_a_program_without_a_supervisor_has_screen_and_pins(monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_settings_that_cannot_be_read_are_said_in_words(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_settings_are_reported_on_the_screen(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config.write_text("no settings", encoding="utf-8")
     command = [str(Path(sys.executable).with_name("homologue")), "kiosk", str(config)]
     shown: list[str] = []
@@ -190,11 +190,11 @@ def test_settings_that_cannot_be_read_are_said_in_words(config: Path, monkeypatc
     monkeypatch.setattr(watched, "_stand_in", look)
     watched.run()
     assert shown == ["bad_configuration"]
-    assert len({*pygame.image.tobytes(pygame.image.load(config.with_name("screen.png")), "RGB")}) > 2  # words
+    assert len({*pygame.image.tobytes(pygame.image.load(config.with_name("screen.png")), "RGB")}) > 2  # a message
 
 
 def presses(journal: Path) -> list[tuple[str, int]]:
-    """Return the presses that a journal holds, while a program has it open."""
+    """Return the presses in a journal, while a program has it open."""
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as store:
         rows = store.execute("SELECT event FROM happened ORDER BY number").fetchall()
     events = [msgspec.json.decode(row[0]) for row in rows]

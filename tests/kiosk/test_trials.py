@@ -1,4 +1,4 @@
-"""The timed trials: what docs/restoring.md says of them is what comes of them."""
+"""The timed trials: their results are those in docs/restoring.md."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_the_page_says_how_long_each_way_takes(way: str) -> None:
 
 
 @pytest.mark.parametrize(("way", "taps", "verified"), [("camera", 0, True), ("scanner", 0, True), ("hand", 13, False)])
-def test_only_who_has_neither_camera_nor_scanner_touches_anything(way: str, taps: int, *, verified: bool) -> None:
+def test_only_without_camera_and_scanner_does_anybody_touch_the_screen(way: str, taps: int, *, verified: bool) -> None:
     found = outcome(way, 0)
     assert (found.taps, found.verified) == (taps, verified)
     assert found.slips > 0

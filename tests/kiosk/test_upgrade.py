@@ -1,4 +1,4 @@
-"""A table fetches what it is offered, leaves for it when it may, and keeps it only if it works. The desk is real."""
+"""A table fetches an offered version, restarts when it may, and keeps it only if it works. The desk is real."""
 
 import os
 import shutil
@@ -48,7 +48,7 @@ def at_table(slots: SlotFolder, door: DeskClient, keys: set[str] | None = None) 
 
 
 def following(table: TableUpgrade, offer: UpgradeOffer, done: Callable[[], bool]) -> None:
-    """Offer it, and turn the loop until something holds."""
+    """Offer a version, and run the loop until a condition holds."""
     table.take(offer)
     turns = threading.Event()
     last = time.monotonic() + PATIENCE_S
@@ -64,7 +64,7 @@ def step(table: TableUpgrade) -> tuple[str, str | None]:
     return table.state.step, table.state.code
 
 
-def test_a_version_is_fetched_unpacked_and_started_on_trial_when_the_arbiter_says_so(
+def test_a_version_is_fetched_unpacked_and_tried_when_the_arbiter_says_so(
     room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
 ) -> None:
     offer = room.offer(tmp_path)
@@ -78,7 +78,7 @@ def test_a_version_is_fetched_unpacked_and_started_on_trial_when_the_arbiter_say
     assert bundle_in(slots.folder / "a") == offer.manifest
 
 
-def test_one_that_is_broken_off_goes_on_where_it_was(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
+def test_an_interrupted_download_is_resumed(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     fetched = slots.folder / "fetched"
     fetched.mkdir()
@@ -98,7 +98,7 @@ def test_one_that_is_broken_off_goes_on_where_it_was(room: UpgradeRoom, slots: S
     assert asked == [0, 700, 700]
 
 
-def test_what_was_spoilt_on_the_way_is_thrown_away_and_refused(
+def test_a_download_damaged_on_the_way_is_thrown_away_and_refused(
     room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
 ) -> None:
     offer = room.offer(tmp_path)
@@ -120,7 +120,7 @@ def test_what_was_spoilt_on_the_way_is_thrown_away_and_refused(
         (None, formats(journal=(["5"], "4")), "upgrade_no_return"),
     ],
 )
-def test_what_a_table_does_not_trust_or_could_not_return_from_is_refused(
+def test_a_version_that_is_not_trusted_or_has_no_way_back_is_refused(
     room: UpgradeRoom, slots: SlotFolder, tmp_path: Path, keys: set[str] | None, told: str | None, code: str
 ) -> None:
     offer = room.offer(tmp_path, "0.3.0", told)
@@ -142,7 +142,7 @@ def test_without_room_on_the_card_nothing_is_fetched(
 
 
 @pytest.mark.parametrize("who", ["stranger", "other authority", "no desk"])
-def test_a_desk_that_does_not_know_us_or_is_not_the_events_is_asked_again(
+def test_a_desk_that_does_not_know_the_table_or_is_not_the_events_is_asked_again(
     room: UpgradeRoom, slots: SlotFolder, tmp_path: Path, who: str
 ) -> None:
     offer = room.offer(tmp_path)
@@ -157,7 +157,7 @@ def test_a_desk_that_does_not_know_us_or_is_not_the_events_is_asked_again(
     table.take(None)
 
 
-def test_nothing_is_fetched_while_something_is_played(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
+def test_nothing_is_fetched_during_a_play(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     table = at_table(slots, room.door())
     table.due(Phase.PLAYING, 0, well=True)
@@ -168,7 +168,7 @@ def test_nothing_is_fetched_while_something_is_played(room: UpgradeRoom, slots: 
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in MAY_RESTART])
-def test_a_play_that_is_on_is_never_interrupted(slots: SlotFolder, phase: Phase) -> None:
+def test_a_play_is_never_interrupted(slots: SlotFolder, phase: Phase) -> None:
     ready = _ready(slots)
     ready.due(phase, 0, well=True)
     assert not ready.leaves
@@ -177,7 +177,7 @@ def test_a_play_that_is_on_is_never_interrupted(slots: SlotFolder, phase: Phase)
 
 
 def _ready(slots: SlotFolder, name: str = "a") -> TableUpgrade:
-    """Return a table that has a version ready, and may change to it."""
+    """Return a table that has a version ready, and may switch to it."""
     _hold(slots, name)
     table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     table.take(UpgradeOffer(version="9.9.9", manifest=name * 64, port=1, install=True))
@@ -189,7 +189,7 @@ def _hold(slots: SlotFolder, name: str) -> None:
     (slots.folder / name / COMPLETE).write_text(f'{{"bundle": "{name * 64}"}}')
 
 
-def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> None:
+def test_a_version_that_has_screen_and_scorer_is_kept(slots: SlotFolder) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
     table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     assert step(table) == ("trial", None)
@@ -205,7 +205,7 @@ def test_one_that_runs_and_has_picture_and_scorer_is_kept(slots: SlotFolder) -> 
     assert not table.leaves
 
 
-def test_one_that_could_not_be_started_is_not_kept_by_the_version_before_it(slots: SlotFolder) -> None:
+def test_a_version_that_could_not_be_started_is_not_kept_by_the_previous_one(slots: SlotFolder) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
     apts = at_table(SlotFolder(slots.folder, BASE), DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     apts.due(Phase.PLAYING, CONFIRM_NS, well=True)
@@ -215,9 +215,7 @@ def test_one_that_could_not_be_started_is_not_kept_by_the_version_before_it(slot
     assert step(apts) == ("returned", "upgrade_failed")
 
 
-def test_what_is_offered_during_a_trial_is_fetched_after_it(
-    room: UpgradeRoom, slots: SlotFolder, tmp_path: Path
-) -> None:
+def test_an_offer_during_a_trial_is_fetched_after_it(room: UpgradeRoom, slots: SlotFolder, tmp_path: Path) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
     table = at_table(slots, room.door())
     offer = room.offer(tmp_path)
@@ -227,7 +225,7 @@ def test_what_is_offered_during_a_trial_is_fetched_after_it(
     following(table, offer, lambda: step(table)[0] == "ready")
 
 
-def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_again_until_offered_anew(
+def test_a_version_without_screen_or_scorer_is_left_after_ten_minutes_until_offered_again(
     slots: SlotFolder,
 ) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
@@ -249,14 +247,14 @@ def test_one_without_picture_or_scorer_is_left_after_ten_minutes_and_not_tried_a
     assert step(former) == ("ready", None)
 
 
-def test_the_version_that_runs_is_done_already(slots: SlotFolder) -> None:
+def test_the_running_version_is_already_done(slots: SlotFolder) -> None:
     table = at_table(slots, DeskClient(NAME, TABLE, "localhost", None, DEVICE))
     table.take(UpgradeOffer(version=program_version(), manifest="b" * 64, port=1, install=True))
     table.due(Phase.WAITING, 0, well=True)
     assert (step(table), table.leaves) == (("done", None), False)
 
 
-def test_a_program_that_was_started_by_hand_says_so_and_stays(tmp_path: Path) -> None:
+def test_a_program_started_by_hand_says_so_and_stays(tmp_path: Path) -> None:
     offer = UpgradeOffer(version="9.9.9", manifest="b" * 64, port=1, install=True)
     with standing(tmp_path) as table:
         server = table.program._server
@@ -269,7 +267,7 @@ def test_a_program_that_was_started_by_hand_says_so_and_stays(tmp_path: Path) ->
         assert (server.state_message().upgrade, table.program.leaves) == (refused, False)
 
 
-def test_a_card_that_takes_no_writes_leaves_the_table_where_it_is(
+def test_a_card_that_takes_no_writes_leaves_the_table_on_its_version(
     slots: SlotFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = _ready(slots)
@@ -285,7 +283,7 @@ def test_a_card_that_takes_no_writes_leaves_the_table_where_it_is(
     assert table.leaves
 
 
-def test_on_a_card_that_takes_no_writes_what_has_failed_stays_so_and_the_table_goes_on(
+def test_on_a_card_that_takes_no_writes_a_failure_stays_marked_and_the_table_goes_on(
     slots: SlotFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _ready(slots).due(Phase.WAITING, 0, well=True)
@@ -303,7 +301,7 @@ def test_on_a_card_that_takes_no_writes_what_has_failed_stays_so_and_the_table_g
     assert step(table) == ("returned", "upgrade_failed")
 
 
-def test_the_desk_gives_what_the_manifest_names(room: UpgradeRoom, tmp_path: Path) -> None:
+def test_the_desk_serves_what_the_manifest_names(room: UpgradeRoom, tmp_path: Path) -> None:
     offer = room.offer(tmp_path)
     for deb in (room.event / "upgrade").glob("*.deb"):
         content = b"".join(chunk for _, chunk in room.door().read(offer, f"/upgrade/part/{deb.stem}"))

@@ -1,4 +1,4 @@
-"""From the outbox to the scorer: sent until a receipt names it, by id; nothing is closed that is not in its store."""
+"""From the outbox to the scorer: facts are sent until a receipt names their ids; none is closed before it is stored."""
 
 import sqlite3
 from collections.abc import Callable
@@ -36,7 +36,7 @@ LOG, STATE = f"hm/{EVENT}/table/{TABLE}/log", f"hm/{EVENT}/table/{TABLE}/state"
 
 @dataclass
 class FakeSender:
-    """Takes what is published; while it is down, that is lost, as with the real link."""
+    """Records what is published; while it is down, messages are lost, as with the real link."""
 
     up: bool = True
     sent: list[tuple[str, bytes, bool]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class FakeSender:
             self.sent.append((topic, payload, retain))
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the facts that went out, in order; each came on the right topic and can be read."""
+        """Return the numbers of the facts sent, in order, each on the right topic and readable."""
         found = []
         for topic, payload, retain in self.sent:
             _, message = decode_on_topic(topic, payload)
@@ -100,13 +100,13 @@ def test_a_fact_is_sent_again_and_again_until_its_receipt_comes(
 
 
 def test_a_puback_is_no_receipt(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
-    """Published, and even so still to be sent: only the scorer says what is safe."""
+    """Published, and still to be sent: only the scorer says what is safe."""
     uplink.send(told(journal, 2), now=10)
     assert sender.numbers() == [1, 2]
     assert (uplink.unsent, len(journal.unsent())) == (2, 2)
 
 
-def test_facts_that_come_without_a_connection_are_counted_and_go_out_with_the_next_one(
+def test_facts_without_a_connection_are_counted_and_sent_with_the_next_one(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     uplink.send(told(journal, 2), now=10, connected=False)
@@ -116,7 +116,7 @@ def test_facts_that_come_without_a_connection_are_counted_and_go_out_with_the_ne
     assert (uplink.unsent, sender.numbers()) == (3, [1, 2, 3])
 
 
-def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
+def test_a_new_connection_sends_all_open_facts_in_order(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     sender.up = False
@@ -130,7 +130,7 @@ def test_after_a_new_connection_all_that_is_open_goes_out_in_order(
 
 
 def answered(journal: TableJournal, sender: FakeSender, uplink: Uplink, now: int) -> list[int]:
-    """Let the scorer take what was sent, and say so; return the numbers."""
+    """Let the scorer acknowledge what was sent; return the numbers."""
     numbers = sender.numbers()
     sender.sent.clear()
     ids = {fact.seq: fact.id for fact in journal.unsent()}
@@ -138,7 +138,7 @@ def answered(journal: TableJournal, sender: FakeSender, uplink: Uplink, now: int
     return numbers
 
 
-def test_a_long_day_offline_goes_out_in_portions_oldest_first_each_when_the_one_before_is_safe(
+def test_a_long_day_offline_is_sent_in_portions_each_when_the_one_before_is_safe(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     told(journal, 2 * MOST_AT_ONCE + 5)
@@ -153,7 +153,7 @@ def test_a_long_day_offline_goes_out_in_portions_oldest_first_each_when_the_one_
     assert uplink.unsent == 0
 
 
-def test_what_happens_meanwhile_waits_for_its_turn(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
+def test_facts_made_meanwhile_wait_for_their_turn(journal: TableJournal, sender: FakeSender, uplink: Uplink) -> None:
     told(journal, 2 * MOST_AT_ONCE)
     uplink.reconnected(now=10)
     uplink.send(told(journal, 1), now=11)
@@ -161,10 +161,10 @@ def test_what_happens_meanwhile_waits_for_its_turn(journal: TableJournal, sender
     assert uplink.unsent == 2 * MOST_AT_ONCE + 1
 
 
-def test_a_portion_for_which_no_receipt_comes_is_not_sent_whole_again(
+def test_a_portion_without_a_receipt_is_not_sent_whole_again(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
-    """A scorer that has fallen behind has it already, or is asked by its first fact until it answers."""
+    """A scorer that has fallen behind has it already, or is reminded by its first fact until it answers."""
     facts = told(journal, 2 * MOST_AT_ONCE)
     uplink.reconnected(now=10)
     sender.sent.clear()
@@ -182,7 +182,7 @@ def test_a_portion_for_which_no_receipt_comes_is_not_sent_whole_again(
     assert sender.numbers() == [*range(MOST_AT_ONCE + 1, 2 * MOST_AT_ONCE + 1)]
 
 
-def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
+def test_lost_facts_of_a_portion_are_sent_again_once_the_scorer_answers(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
     facts = told(journal, 5)
@@ -194,7 +194,7 @@ def test_what_was_lost_of_a_portion_is_sent_again_once_the_scorer_answers(
     assert sender.numbers() == [2, 3, 4, 5]
 
 
-def test_what_a_former_run_could_not_send_is_due_at_once(journal: TableJournal, sender: FakeSender) -> None:
+def test_unsent_facts_of_an_earlier_run_are_due_at_once(journal: TableJournal, sender: FakeSender) -> None:
     (one, two) = told(journal, 2)
     journal.apply_receipt(receipt(refused={1: (one.id, "wrong_round")}))
     uplink = Uplink(journal, sender, EVENT, TABLE)
@@ -210,10 +210,10 @@ def test_a_refused_fact_is_not_sent_again(journal: TableJournal, sender: FakeSen
     assert (sender.numbers(), uplink.overdue(10**15)) == ([], False)
 
 
-def test_what_was_refused_is_sent_once_more_after_a_new_connection(
+def test_refused_facts_are_sent_once_more_after_a_new_connection(
     journal: TableJournal, sender: FakeSender, uplink: Uplink
 ) -> None:
-    """The plan may have been put right; only a result that is there already needs no second try."""
+    """The plan may have been corrected; only a result that is there already needs no second try."""
     one, two, three = told(journal, 3)
     refusals = {1: (one.id, "not_planned"), 2: (two.id, "already_recorded")}
     uplink.apply_receipt(receipt(taken={3: three.id}, refused=refusals), now=10)
@@ -228,7 +228,7 @@ def test_states_are_counted_as_they_are_published(sender: FakeSender, uplink: Up
 
 
 def saying(state: TableState) -> Callable[[], TableState]:
-    """Return what a program gives: the same content under a new id each time."""
+    """Return a function that gives the same content under a new id each time."""
     numbers = iter(range(10_000, 99_999))
     return lambda: replace(state, id=f"state-{next(numbers)}")
 
@@ -257,13 +257,13 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_state_that_changed_is_published(sender: FakeSender, uplink: Uplink, change: dict[str, Any]) -> None:
+def test_a_changed_state_is_published(sender: FakeSender, uplink: Uplink, change: dict[str, Any]) -> None:
     uplink.publish(saying(STATE_NOW))
     uplink.publish(saying(replace(STATE_NOW, **change)))
     assert len(sender.sent) == 2
 
 
-def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_clock_is_behind(
+def test_a_state_has_the_time_and_is_repeated_once_a_receipt_shows_that_the_clock_is_behind(
     journal: TableJournal, sender: FakeSender
 ) -> None:
     uplink = Uplink(journal, sender, EVENT, TABLE, lambda: 1_000)
@@ -278,17 +278,17 @@ def test_a_state_says_the_time_and_is_said_again_once_a_receipt_shows_that_the_c
 
 
 def states(sender: FakeSender) -> list[TableState]:
-    """Return the states that were published."""
+    """Return the published states."""
     said = [decode_on_topic(topic, payload)[1] for topic, payload, _ in sender.sent]
     return [one for one in said if isinstance(one, TableState)]
 
 
 @pytest.mark.parametrize("change", [{}, *CHANGES, {"arbiter": "Ada"}])
 @pytest.mark.parametrize("heard", [True, False])
-def test_a_scorer_knows_by_the_state_that_a_table_has_connected_whatever_has_changed_meanwhile(
+def test_a_repeated_state_tells_the_scorer_that_a_table_has_connected(
     sender: FakeSender, uplink: Uplink, change: dict[str, Any], *, heard: bool
 ) -> None:
-    """It answers with its plan, which the broker may not bring again. `heard`: whether the state before arrived."""
+    """It answers with its plan, which the broker may not deliver again. `heard`: whether the state before arrived."""
     at_scorer = TableStates()
     uplink.publish(saying(STATE_NOW))
     uplink.publish(saying(replace(STATE_NOW, calling=True)))
@@ -303,7 +303,7 @@ def test_a_scorer_knows_by_the_state_that_a_table_has_connected_whatever_has_cha
     assert greeted[-1]
 
 
-def test_a_receipt_settles_what_it_names_by_id(journal: TableJournal) -> None:
+def test_a_receipt_closes_the_facts_that_it_names_by_id(journal: TableJournal) -> None:
     one, two, three = told(journal, 3)
     journal.apply_receipt(receipt(taken={1: one.id}, refused={2: (two.id, "wrong_round")}))
     assert journal.unsent() == (three,)
@@ -311,7 +311,7 @@ def test_a_receipt_settles_what_it_names_by_id(journal: TableJournal) -> None:
 
 
 def numbered(journal: TableJournal) -> list[tuple[int, str]]:
-    """Return what is to be sent, by number and id."""
+    """Return the facts to be sent, by number and id."""
     return [(one.seq, one.id) for one in journal.unsent()]
 
 
@@ -322,8 +322,8 @@ def test_a_fact_whose_number_another_device_has_used_gets_a_new_one(journal: Tab
     assert journal.refused() == ()
 
 
-def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_place(journal: TableJournal) -> None:
-    """The store was put back to an older copy, and a spare device went on from there."""
+def test_a_safe_fact_is_sent_again_if_another_devices_fact_has_taken_its_place(journal: TableJournal) -> None:
+    """The store was restored from an older copy, and a spare device continued from there."""
     one, two = told(journal, 2)
     journal.apply_receipt(receipt(taken={1: one.id, 2: two.id}))
     journal.apply_receipt(receipt(taken={1: one.id, 2: "somebody-elses"}))
@@ -331,10 +331,10 @@ def test_a_fact_that_was_safe_is_told_again_where_another_devices_stands_in_its_
 
 
 @pytest.mark.parametrize("codes", [("another_device", "conflict"), ("conflict", "another_device")])
-def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashes(
+def test_a_fact_refused_for_its_device_gets_a_new_number_if_it_clashes(
     journal: TableJournal, codes: tuple[str, str]
 ) -> None:
-    """Even where one receipt says both."""
+    """Even if one receipt says both."""
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(refused={1: (one.id, "another_device")}))
     both = tuple(Refusal(seq=1, id=one.id, code=code) for code in codes)
@@ -343,53 +343,53 @@ def test_a_fact_that_was_refused_for_its_device_gets_a_new_number_once_it_clashe
 
 
 @pytest.mark.parametrize("code", ["another_device", "unknown_device"])
-def test_what_was_refused_for_its_device_waits_for_its_turn(journal: TableJournal, code: str) -> None:
-    """The receipt may come after the word that this device is taken now: nobody would send it again."""
+def test_a_fact_refused_for_its_device_stays_open(journal: TableJournal, code: str) -> None:
+    """The receipt may come after the message that this device is now accepted: nobody would send the fact again."""
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(refused={1: (one.id, code)}))
     assert (journal.unsent(), journal.refused()) == ((one,), ())
 
 
-def test_that_an_id_is_there_under_another_number_is_nothing_to_call_about(journal: TableJournal) -> None:
+def test_an_id_stored_under_another_number_needs_no_attention(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(refused={1: (one.id, "id_reused")}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
-def test_all_that_clash_keep_their_order(journal: TableJournal) -> None:
+def test_clashing_facts_all_keep_their_order(journal: TableJournal) -> None:
     messages = told(journal, 4)
     conflicts = {one.seq: (one.id, "conflict") for one in reversed(messages[1:])}
     journal.apply_receipt(receipt(taken={1: messages[0].id}, refused=conflicts, upto=4))
     assert [(one.seq, one.id) for one in journal.unsent()] == [(5 + at, one.id) for at, one in enumerate(messages[1:])]
 
 
-def test_a_fact_with_a_new_number_is_settled_by_its_id(journal: TableJournal) -> None:
+def test_a_renumbered_fact_is_closed_by_its_id(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(taken={1: "somebody-elses"}))
     journal.apply_receipt(receipt(taken={1: "somebody-elses", 2: one.id}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
-def test_a_refusal_of_another_devices_fact_is_none_of_ours(journal: TableJournal) -> None:
+def test_a_refusal_of_another_devices_fact_is_ignored(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(refused={1: ("somebody-elses", "wrong_round")}))
     assert (journal.unsent(), journal.refused()) == ((one,), ())
 
 
-def test_a_receipt_for_what_we_never_said_changes_nothing(journal: TableJournal) -> None:
+def test_a_receipt_for_facts_that_are_not_ours_changes_nothing(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(taken={2: one.id, 9: "somebody-elses"}))
     assert journal.unsent() == (one,)
 
 
-def test_what_was_taken_after_all_is_safe(journal: TableJournal) -> None:
+def test_a_fact_that_was_taken_after_all_is_safe(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(refused={1: (one.id, "not_planned")}))
     journal.apply_receipt(receipt(taken={1: one.id}))
     assert (journal.unsent(), journal.refused()) == ((), ())
 
 
-def test_a_refusal_that_comes_late_makes_nothing_unsafe(journal: TableJournal) -> None:
+def test_a_late_refusal_makes_nothing_unsafe(journal: TableJournal) -> None:
     (one,) = told(journal, 1)
     journal.apply_receipt(receipt(taken={1: one.id}))
     journal.apply_receipt(receipt(upto=1, refused={1: (one.id, "wrong_round")}))
@@ -404,7 +404,7 @@ def test_a_refusal_that_comes_late_makes_nothing_unsafe(journal: TableJournal) -
         ({"upto": 2, "store": "a-new-store"}, [1, 2, 3]),
     ],
 )
-def test_what_the_scorers_store_has_lost_is_to_be_sent_again(
+def test_facts_that_the_scorers_store_has_lost_are_sent_again(
     journal: TableJournal, lost: dict[str, Any], again: list[int]
 ) -> None:
     messages = told(journal, 3)
@@ -432,7 +432,7 @@ def test_another_store_with_another_chain_gets_everything(journal: TableJournal)
     assert [one.seq for one in journal.unsent()] == [1, 2, 3]
 
 
-def test_an_error_while_settling_settles_nothing(path: Path) -> None:
+def test_an_error_while_applying_a_receipt_changes_nothing(path: Path) -> None:
     journal = TableJournal(path, OURS)
     one, two = told(journal, 2)
     whole = journal._store
@@ -448,7 +448,7 @@ SOMETIMES = st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=12)
 
 
 @given(SOMETIMES)
-def test_whatever_receipts_came_before_the_last_one_tells_how_things_stand(
+def test_the_last_receipt_decides_whatever_came_before(
     tmp_path_factory: pytest.TempPathFactory, before: list[tuple[int, bool]]
 ) -> None:
     with closing(TableJournal(tmp_path_factory.mktemp("receipts") / "table.sqlite", OURS)) as journal:
@@ -464,23 +464,23 @@ def test_whatever_receipts_came_before_the_last_one_tells_how_things_stand(
         assert {one.seq for one in journal.unsent()} | {seq for seq, _ in journal.refused()} == {1, 3}
 
 
-def test_a_restored_fact_comes_back_from_the_outbox_as_it_went_in(journal: TableJournal) -> None:
+def test_a_restored_fact_comes_back_from_the_outbox_unchanged(journal: TableJournal) -> None:
     fact = Restored(round=1, deal=1, verified=True, form="a" * 64, refusals=3)
     (message,) = journal.record(HAPPENED, [fact], wall=5)
     assert journal.unsent() == (message,)
 
 
-def test_a_receipt_is_believed_only_if_the_event_has_signed_it_where_the_table_knows_its_key() -> None:
+def test_a_receipt_is_believed_only_with_the_events_signature_if_the_table_knows_its_key() -> None:
     key, other = SigningKey.new(), SigningKey.new()
     genuine, forged, bare = key.sign(receipt(upto=9)), other.sign(receipt(upto=9)), receipt(upto=9)
     for message, believed in ((genuine, True), (forged, False), (bare, False), (replace(genuine, upto=10), False)):
         payload = encode(message)
         heard = Incoming(f"hm/{EVENT}/receipt/{TABLE}", payload, lambda: None)
         assert read_message(heard, key.public) == ((message, None) if believed else (None, "receipt_unproven"))
-        assert read_message(heard)[0] == message  # a table that was told no key takes what the broker lets through
+        assert read_message(heard)[0] == message  # a table without a key accepts what the broker delivers
 
 
-def test_a_fact_that_another_device_made_is_signed_by_this_one_where_the_scorer_does_not_know_the_other(
+def test_a_fact_of_another_device_is_signed_by_this_one_if_the_scorer_does_not_know_the_other(
     journal: TableJournal, tmp_path: Path
 ) -> None:
     with closing(TableJournal(tmp_path / "dead" / "table.sqlite", OURS)) as dead:

@@ -1,6 +1,6 @@
-"""Journals of earlier programs open: the file beside this one was written by the program of its time.
+"""Journals of earlier programs can be opened; the file beside this one was written by such a program.
 
-Those of later programs, to which a table was upgraded and that did not stay, are played on from.
+A table also plays on from journals of later programs, after an upgrade that did not stay.
 """
 
 import shutil
@@ -25,10 +25,10 @@ from tests.kiosk.standing import Standing, Time, standing
 from tests.kiosk.tables import S, play, sitting_in
 
 BEFORE_SIGNATURES: Final = Path(__file__).parent / "version_4" / "table.sqlite"
-"""Two plays to their end, all facts unsent, by the program before facts were signed (f3e3066c)."""
+"""Two complete plays with all facts unsent, written before facts were signed (f3e3066c)."""
 
 
-def test_a_table_goes_on_with_the_journal_of_a_program_from_before_signatures(tmp_path: Path) -> None:
+def test_a_table_continues_with_a_journal_from_before_signatures(tmp_path: Path) -> None:
     path = shutil.copy(BEFORE_SIGNATURES, tmp_path)
     with closing(sqlite3.connect(path)) as store:
         told = [decode(LogMessage, body) for (body,) in store.execute("SELECT body FROM outbox ORDER BY seq")]
@@ -44,10 +44,10 @@ def test_a_table_goes_on_with_the_journal_of_a_program_from_before_signatures(tm
 
 
 SIGNED: Final = BEFORE_SIGNATURES.parent / "signed"
-"""In the second play, all facts unsent and signed, by the program of 25 November 2026 (1cd2f2f4)."""
+"""In the second play, with all facts unsent and signed, written by the program of 25 November 2026 (1cd2f2f4)."""
 
 
-def test_a_table_plays_on_from_a_journal_of_signed_facts_that_stay_as_they_are(tmp_path: Path) -> None:
+def test_a_table_plays_on_from_signed_facts_which_stay_as_they_are(tmp_path: Path) -> None:
     folder = shutil.copytree(SIGNED, tmp_path, dirs_exist_ok=True)
     with closing(sqlite3.connect(folder / "table.sqlite")) as store:
         told = [body for (body,) in store.execute("SELECT body FROM outbox ORDER BY seq")]
@@ -66,7 +66,7 @@ NOT_ALLOWED: Final = '{"type":"next_deal_called","at":1}'
 
 
 def write_event(path: Path, event: str) -> list[tuple[bytes]]:
-    """Have a newer program write an event; return all events that there are."""
+    """Write an event as a newer program does; return all events."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("INSERT INTO happened (wall, event) VALUES (1, ?)", (event.encode(),))
         return store.execute("SELECT event FROM happened ORDER BY number").fetchall()
@@ -88,7 +88,7 @@ def play_to_its_result(table: Standing) -> None:
     assert table.is_in(Phase.RECORDED)
 
 
-def test_what_a_newer_program_says_beside_what_this_one_knows_is_passed_over(tmp_path: Path) -> None:
+def test_optional_additions_of_a_newer_program_are_skipped(tmp_path: Path) -> None:
     path = Path(shutil.copy(BEFORE_SIGNATURES, tmp_path))
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("UPDATE happened SET event = CAST(json_insert(event, '$.felt', 'damp') AS BLOB)")
@@ -97,7 +97,7 @@ def test_what_a_newer_program_says_beside_what_this_one_knows_is_passed_over(tmp
 
 
 @pytest.mark.parametrize("newer", [UNKNOWN, UNKNOWN_VALUE, NOT_ALLOWED])
-def test_an_event_that_cannot_be_passed_over_is_told(tmp_path: Path, newer: str) -> None:
+def test_an_unknown_event_that_is_not_optional_is_reported(tmp_path: Path, newer: str) -> None:
     path = tmp_path / "table.sqlite"
     TableJournal(path, OURS).close()
     write_event(path, newer)
@@ -107,7 +107,7 @@ def test_an_event_that_cannot_be_passed_over_is_told(tmp_path: Path, newer: str)
 
 
 @pytest.mark.parametrize("newer", [UNKNOWN, UNKNOWN_VALUE, NOT_ALLOWED])
-def test_a_table_begins_its_play_again_where_a_newer_program_has_gone_on_with_it(tmp_path: Path, newer: str) -> None:
+def test_a_table_begins_its_play_again_if_a_newer_program_has_continued_it(tmp_path: Path, newer: str) -> None:
     time = Time()
     with standing(tmp_path, time) as table:
         table.come_to(Phase.RECORDED)
@@ -131,7 +131,7 @@ def test_a_table_begins_its_play_again_where_a_newer_program_has_gone_on_with_it
 
 
 def play_a_hand(table: Standing) -> None:
-    """Play a hand of a session, in which the wall becomes empty and nobody is tenpai."""
+    """Play a hand of a session that ends with an empty wall and nobody tenpai."""
     if table.is_in(Phase.RECORDED):
         table.type("enter")
     if table.is_in(Phase.CONFIRMING):
@@ -161,7 +161,7 @@ def entries_told(table: Standing) -> list[RiichiRecorded]:
         pytest.param((play_a_hand, take_back), 0, id="the only one taken back"),
     ],
 )
-def test_a_session_goes_on_where_it_stood_when_a_newer_program_is_left(
+def test_a_session_continues_where_it_was_when_a_newer_program_is_left(
     tmp_path: Path, hands: tuple[Callable[[Standing], None], ...], stands: int
 ) -> None:
     time = Time()
@@ -183,8 +183,8 @@ def test_a_session_goes_on_where_it_stood_when_a_newer_program_is_left(
             as_the_scorer_judges.follow(one.fact)
 
 
-def test_a_session_waits_for_its_scorer_where_what_it_stood_at_is_not_here(tmp_path: Path) -> None:
-    """Another device has made the entries before."""
+def test_a_session_waits_for_its_scorer_if_its_standing_is_not_known_here(tmp_path: Path) -> None:
+    """Another device has made the earlier entries."""
     time = Time()
     with standing(tmp_path, time) as table:
         table.come_to(Phase.CONFIRMING, session_plan())
@@ -201,7 +201,7 @@ def test_a_session_waits_for_its_scorer_where_what_it_stood_at_is_not_here(tmp_p
         assert table.program._server.state_message().health == {"facts": "journal_newer"}
 
 
-def test_each_time_a_newer_program_is_left_its_events_are_kept(tmp_path: Path) -> None:
+def test_the_events_of_each_newer_program_that_is_left_are_kept(tmp_path: Path) -> None:
     time, written = Time(), dict[str, list[tuple[bytes]]]()
     for name in ("happened_1", "happened_2"):
         with standing(tmp_path, time) as table:

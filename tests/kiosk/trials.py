@@ -1,15 +1,15 @@
-"""Timed trials: somebody restores heaps with the real program, in times of human hands: `python -m tests.kiosk.trials`.
+"""Timed trials: somebody restores heaps with the real program, at the speed of hands: `python -m tests.kiosk.trials`.
 
-Who works does what the screen says and touches what it offers; the table's clock is theirs. Sources of the figures:
+The worker does what the screen says and touches what it offers; the table's clock is theirs. Sources of the figures:
 
 * MTM-1 (Maynard, Stegemerten and Schwab, 1948; 1 TMU is 0.036 s): reach 30 cm R30B 12.8, grasp G1B 3.5, move M30B
   13.3, position P1SE 5.6, release RL1 2.0 TMU;
-* the keystroke-level model (Card, Moran and Newell, 1980): make up one's mind 1.35 s, point at something 1.1 s;
+* the keystroke-level model (Card, Moran and Newell, 1980): decide 1.35 s, point at something 1.1 s;
 * the model human processor (the same, 1983): an eye movement 0.23 s, to see a sign 0.1 s;
 * THERP (Swain and Guttmann, NUREG/CR-1278, 1983): a number of up to four digits is misread 1 time in 1,000, one of
-  things that look alike mistaken 3 in 1,000, and who checks another's work with a list overlooks 1 fault in 10.
+  several things that look alike is mistaken 3 in 1,000, and checking another's work with a list misses 1 fault in 10.
 
-The camera's look (1.5 s) and the scanner's answer (0.3 s) are what this program takes with devices of today.
+The camera's check (1.5 s) and the scanner's answer (0.3 s) are as measured for this program with current devices.
 """
 
 import random
@@ -45,9 +45,9 @@ PLACE_S: Final = (12.8 + 3.5 + 13.3 + 5.6 + 2.0) * TMU_S
 """Take a tile and put it into its place."""
 EYE_S: Final = 0.23
 READ_S: Final = EYE_S + 3 * 0.1
-"""A number of three digits."""
+"""Read a number of three digits."""
 FIND_S: Final = 5 * EYE_S
-"""A number in a sorted list of 136: its ten, then along that."""
+"""Find a number in a sorted list of 136: first its ten, then along it."""
 DECIDE_S: Final = 1.35
 TAP_S: Final = 1.1
 LOOK_S: Final = 1.5
@@ -63,29 +63,29 @@ SCREEN: Final = TableScreen(Translator("en"), (800, 480))
 
 @dataclass
 class Trial:
-    """One carrier, and who restores it."""
+    """One carrier, and the person who restores it."""
 
     table: Standing
     chance: random.Random
     taps: int = 0
     scans: int = 0
     slips: int = 0
-    """Tiles that went to a wrong place."""
+    """Tiles put into a wrong place."""
     lying: dict[TilePlace, int] = field(default_factory=dict)
 
     @property
     def deal(self) -> dict[TilePlace, int]:
-        """What belongs where."""
+        """The serial that belongs at each place."""
         order = phase_view(self.table.program.view(), RestoringView).order
         return {place: order[place.seat][place.row][place.col] for place in PLACES}
 
     def take(self, seconds: float) -> None:
-        """Let time pass in which somebody does something."""
+        """Let the time of an action pass."""
         self.table.time.wait(round(seconds * S))
         self.table.program.step(timeout=0)
 
     def tap(self, key: str) -> None:
-        """Touch a button of the screen, having seen it."""
+        """Find a button on the screen and touch it."""
         self.take(DECIDE_S + TAP_S)
         offered = [target.key for target in SCREEN.targets(self.table.program.view())]
         assert key in offered, f"{key} is not on the screen, which has {offered}"
@@ -94,7 +94,7 @@ class Trial:
         self.table.program.step(timeout=0)
 
     def lay(self, each_s: float, slips: float) -> None:
-        """Put all tiles into their places; now and then two into each other's."""
+        """Put all tiles into their places, now and then two into each other's."""
         self.lying = self.deal
         for place in PLACES:
             self.take(each_s)
@@ -104,7 +104,7 @@ class Trial:
                 self.lying[place], self.lying[other] = self.lying[other], self.lying[place]
 
     def show(self, seat: Seat) -> None:
-        """Lay a tray under the camera; mend what the screen names, until it is right."""
+        """Lay a tray under the camera, and correct what the screen names until it is right."""
         self.take(PLACE_S)
         self._look(seat)
         while self.table.is_in(Phase.RESTORING) and (check := self._view().check) is not None:
@@ -143,7 +143,7 @@ class Trial:
 
 
 def by_camera(trial: Trial) -> None:
-    """Sort by seat as the picture's colours say, each pile as its numbers say; then show the trays."""
+    """Sort by seat by the picture's colours and each pile by its numbers; then show the trays."""
     trial.take(136 * (EYE_S + TOSS_S))
     trial.lay(EYE_S + PLACE_S, MISTAKE)
     while trial.table.is_in(Phase.RESTORING):
@@ -151,7 +151,7 @@ def by_camera(trial: Trial) -> None:
 
 
 def by_scanner(trial: Trial) -> None:
-    """Scan each tile of the heap and lay it where the screen says; scan every tray once more in its order."""
+    """Scan each tile of the heap and lay it where the screen says; then scan every tray again in order."""
     deal = trial.deal
     heap = trial.chance.sample(sorted(deal.values()), len(deal))
     for serial in heap:
@@ -162,7 +162,7 @@ def by_scanner(trial: Trial) -> None:
 
 
 def scan_tray(trial: Trial, seat: Seat, deal: dict[TilePlace, int]) -> None:
-    """Scan a tray in its order; where the screen wants another tile, put that there."""
+    """Scan a tray in order; if the screen wants another tile, put that one there."""
     for place in (place for place in PLACES if place.seat == seat):
         trial.take(TOSS_S / 2)  # the scanner is moved, not the tile
         trial.scan(trial.lying[place])
@@ -195,14 +195,14 @@ WAYS: Final[dict[str, Callable[[Trial], None]]] = {"camera": by_camera, "scanner
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one carrier took."""
+    """The result for one carrier."""
 
     seconds: float
     taps: int
     scans: int
     slips: int
     left: int
-    """Places that were wrong when the table went on."""
+    """Places that were still wrong when the table went on."""
     verified: bool
 
 
@@ -216,7 +216,7 @@ def begun(seed: int) -> Iterator[Trial]:
 
 
 def outcome(way: str, seed: int) -> Outcome:
-    """Restore one carrier in a way."""
+    """Restore one carrier in a given way."""
     with begun(seed) as trial:
         deal, began = trial.deal, trial.table.time.now
         WAYS[way](trial)

@@ -65,10 +65,10 @@ small = st.integers(2, 3).flatmap(lambda size: disordered((PLACES[0], PLACES[1],
 
 
 def every_move(carrier: Carrier) -> Iterator[Move]:
-    """Return all that one hand movement can be."""
+    """Return every possible single move."""
     for one, other in combinations(carrier, 2):
         if carrier[other].what is Content.EMPTY:
-            one, other = other, one  # noqa: PLW2901 - the empty one is where to
+            one, other = other, one  # noqa: PLW2901 - the empty one is the destination
         if carrier[other].what is Content.EMPTY:
             continue
         yield Shift(other, one) if carrier[one].what is Content.EMPTY else Swap(one, other)
@@ -82,7 +82,7 @@ def every_move(carrier: Carrier) -> Iterator[Move]:
 
 
 def is_right(carrier: Carrier) -> bool:
-    """Return whether each place has its tile, or one that nobody could read, and all lie well."""
+    """Return whether each place has its tile, or one that nobody could read, and all are aligned."""
     unread = (Content.UNREAD, Content.COVERED)
     return all(
         lying.aligned and (lying.serial == DEAL[place] if lying.what is Content.TILE else lying.what in unread)
@@ -91,7 +91,7 @@ def is_right(carrier: Carrier) -> bool:
 
 
 def after_move(carrier: Carrier, move: Move) -> dict[TilePlace, PlaceContent]:
-    """Return what lies where once a move was made."""
+    """Return the contents of the places after a move."""
     return {**carrier, **dict(changed_by(move, carrier))}
 
 
@@ -103,7 +103,7 @@ def all_moves(carrier: Carrier, deal: Deal, near: Seat | None = None) -> Iterato
 
 
 def tried_out(carrier: Carrier) -> int:
-    """Return the fewest moves by trying everything."""
+    """Return the fewest moves, found by trying everything."""
     states, tried, moves = [carrier], {_key(carrier)}, 0
     while not any(map(is_right, states)):
         further = [after_move(state, move) for state in states for move in every_move(state)]

@@ -59,7 +59,7 @@ AS_MADE: Final = deepcopy((PLAN, LONGER, REWRITTEN, STRANGE))
 
 @dataclass(frozen=True)
 class Move:
-    """What somebody does, before it is known what the table makes of it."""
+    """An intended action, before it is known whether the table allows it."""
 
     kind: str
     seat: Seat
@@ -68,7 +68,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Step:
-    """One event and what came of it; `code` where it was refused."""
+    """One event and its result; `code` if it was refused."""
 
     before: Table
     event: Event
@@ -94,13 +94,13 @@ def _press(_: Table, move: Move, now: int) -> Event:
 
 
 def _late(state: Table, move: Move, now: int) -> Event:
-    """A press that comes after the one that followed it."""
+    """A press that is reported after a later one."""
     opened = state.window.opened_at if state.window else state.since or now
     return ButtonPressed(at=max(0, opened - move.wait // 40), seat=move.seat)
 
 
 def _edge(state: Table, move: Move, now: int) -> int:
-    """When a seat that is down went down; or just now, where nobody knows of it."""
+    """Return when the finger of a seat went down; just now if none is known to be down."""
     contacts = state.window.presses if state.window else ()
     return next((max(0, one.at) for one in contacts if one.seat == move.seat), now)
 
@@ -122,7 +122,7 @@ def _win(state: Table, move: Move, now: int) -> Event:
     others = [seat for seat in SEATS if seat not in winners]
     alone = len(winners) == 1 and move.wait % 2 == 0
     discarder = None if alone or not others else others[0]
-    if discarder and len(winners) > 1 and move.wait == S:  # on a discard the first, the others on tiles drawn after it
+    if discarder and len(winners) > 1 and move.wait == S:  # the first on a discard, the others on tiles drawn after it
         first, *later = winners
         on: dict[Seat, Seat] = {first: discarder, **{seat: seat for seat in later}}
         return ValueEntered(at=now, win="discard", winners={first: 8}, discarder=discarder, declared_on=on)
@@ -220,9 +220,9 @@ moves = st.builds(
 
 
 def walk(day: list[Move], start: Table | None = None) -> list[Step]:
-    """Let a day happen; every state is kept as it was, copied, lest somebody changes it later.
+    """Run a day. Every state is stored as a copy, in case it is changed later.
 
-    Its plan, which is most of it, is not copied at each step: that it was left alone is seen at the end.
+    The plan, which is most of it, is not copied at each step; that it was not changed is checked at the end.
     """
     state, now, steps = start or Table(), 50 * S, []
     for move in day:

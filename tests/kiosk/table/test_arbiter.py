@@ -1,4 +1,4 @@
-"""The arbiter at the table: let in first, then heard; and orders of the desk, each carried out once, in order."""
+"""The arbiter at the table must be admitted first; orders of the desk are carried out once each, in order."""
 
 from dataclasses import replace
 from typing import Any
@@ -78,7 +78,7 @@ def with_arbiter(phase: Phase) -> Sitting:
 
 
 @pytest.mark.parametrize("event", RULINGS, ids=lambda event: type(event).__name__)
-def test_nobody_rules_who_was_not_let_in_or_has_left(event: Event) -> None:
+def test_nobody_rules_before_admission_or_after_leaving(event: Event) -> None:
     sitting = sitting_in(Phase.PLAYING)
     assert sitting.refusal(event) == "arbiter_needed"
     sitting.admit()
@@ -87,7 +87,7 @@ def test_nobody_rules_who_was_not_let_in_or_has_left(event: Event) -> None:
     assert sitting.refusal(event) == "arbiter_needed"
 
 
-def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk_and_are_told() -> None:
+def test_pause_and_extra_time_at_the_table_act_like_the_desks_and_are_reported() -> None:
     sitting = with_arbiter(Phase.PLAYING)
     sitting.take(PauseRuled(at=sitting.wait(), begin=True, reason="why"))
     sitting.take(PauseRuled(at=sitting.wait(), begin=True, reason="again"))
@@ -104,15 +104,15 @@ def test_a_pause_and_extra_time_given_at_the_table_are_those_of_the_desk_and_are
     ]
 
 
-def test_what_a_journal_from_before_keeps_of_pauses_and_time_is_read_as_it_was() -> None:
+def test_pauses_and_times_in_older_journals_are_replayed() -> None:
     sitting = with_arbiter(Phase.PLAYING)
     for line in (b'{"type":"pause_ruled","at":%d,"begin":true}', b'{"type":"extra_time_given","at":%d,"minutes":5}'):
         sitting.take(msgspec.json.decode(line % sitting.wait(), type=Event))
     assert (sitting.table.paused, sitting.table.extra_min) == (True, 5)
 
 
-def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out() -> None:
-    """The desk says in its reader's language that it was its order."""
+def test_orders_about_time_are_reported_in_the_desks_name() -> None:
+    """The desk says in its reader's language that it gave the order."""
     sitting, why = sitting_in(Phase.PLAYING), ""
     assert sitting.order("pause") == (Paused(round=1, deal=1, begin=True, author="desk", reason=why),)
     assert sitting.order("pause") == ()
@@ -121,7 +121,7 @@ def test_what_the_desk_orders_of_time_is_told_in_its_name_once_it_is_carried_out
     assert sitting.order("extra_time", minutes=3) == (added,)
 
 
-def test_who_is_let_in_who_leaves_and_how_often_a_wrong_pin_was_given_is_told() -> None:
+def test_admissions_departures_and_wrong_pins_are_reported() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at: dict[str, Any] = {"round": 1, "deal": 1}
     tries = [sitting.take(PinRefused(at=sitting.wait())) for _ in range(2)]
@@ -136,15 +136,13 @@ def test_who_is_let_in_who_leaves_and_how_often_a_wrong_pin_was_given_is_told() 
 @pytest.mark.parametrize(
     ("phase", "told"), [(Phase.WAITING, ()), (Phase.FINISHED, (PinWrong(round=2, deal=2, tries=1),))]
 )
-def test_where_nothing_is_played_it_is_told_of_the_last_play_if_there_was_one(
-    phase: Phase, told: tuple[Fact, ...]
-) -> None:
+def test_between_plays_reports_name_the_last_play_if_there_was_one(phase: Phase, told: tuple[Fact, ...]) -> None:
     sitting = sitting_in(phase)
     assert sitting.take(PinRefused(at=sitting.wait())) == told
 
 
 @pytest.mark.parametrize("phase", HERE)
-def test_a_play_is_void_at_any_moment_and_the_next_deal_follows(phase: Phase) -> None:
+def test_a_play_can_be_voided_at_any_time_and_the_next_deal_follows(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     assert sitting.take(PlayVoided(at=sitting.wait(), reason="why")) == (ruled(Void()),)
     assert (sitting.table.phase, sitting.table.ruled, sitting.table.outcome) == (Phase.RECORDED, "void", None)
@@ -160,13 +158,13 @@ def test_a_play_is_void_at_any_moment_and_the_next_deal_follows(phase: Phase) ->
         (("east", "west"), {"p01": "own", "p02": "others", "p03": "own", "p04": "others"}),
     ],
 )
-def test_an_adjusted_play_gives_each_player_by_fault(at_fault: tuple[Seat, ...], gives: dict[str, str]) -> None:
+def test_an_adjusted_play_awards_each_player_by_fault(at_fault: tuple[Seat, ...], gives: dict[str, str]) -> None:
     sitting = with_arbiter(Phase.PLAYING)
     (fact,) = sitting.take(PlayAdjusted(at=sitting.wait(), at_fault=at_fault, reason="why"))
     assert fact == ruled(msgspec.convert({"kind": "adjusted", "gives": gives}, Adjusted))
 
 
-def test_a_fine_of_a_play_that_is_made_void_stays() -> None:
+def test_a_fine_in_a_voided_play_stays() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -181,9 +179,7 @@ def infraction(measure: Measure, imp: int = 0, what: str = "sound", seat: Seat =
 
 @pytest.mark.parametrize("phase", HERE)
 @pytest.mark.parametrize(("measure", "imp"), [("warning", 0), ("fine", 4), ("fine", 8)])
-def test_an_infraction_is_told_of_the_player_and_leaves_the_play_where_it_is(
-    phase: Phase, measure: Measure, imp: int
-) -> None:
+def test_an_infraction_is_reported_and_leaves_the_play_as_it_is(phase: Phase, measure: Measure, imp: int) -> None:
     sitting = with_arbiter(phase)
     before = sitting.table
     told = sitting.take(infraction(measure, imp))
@@ -193,7 +189,7 @@ def test_an_infraction_is_told_of_the_player_and_leaves_the_play_where_it_is(
 
 
 @pytest.mark.parametrize("strange", [infraction("fine", 5), infraction("dead_hand"), infraction("warning", 0, "spat")])
-def test_what_the_rules_do_not_have_for_an_infraction_is_refused(strange: InfractionRuled) -> None:
+def test_an_infraction_or_penalty_that_the_rules_lack_is_refused(strange: InfractionRuled) -> None:
     sitting = with_arbiter(Phase.PLAYING)
     assert code_of(sitting, strange) == "fine_not_in_profile"
 
@@ -201,7 +197,7 @@ def test_what_the_rules_do_not_have_for_an_infraction_is_refused(strange: Infrac
 DEAD = infraction("dead_hand", 0, "false_call")
 
 
-def test_a_dead_hand_declares_no_more_in_its_play() -> None:
+def test_a_dead_hand_can_no_longer_declare_in_its_play() -> None:
     sitting = with_arbiter(Phase.PLAYING)
     sitting.take(DEAD)
     assert code_of(sitting, ButtonPressed(at=AT + S, seat="west")) == "press_of_dead_hand"
@@ -209,7 +205,7 @@ def test_a_dead_hand_declares_no_more_in_its_play() -> None:
     assert sitting.table.phase is Phase.CLAIMING
 
 
-def test_who_has_declared_with_a_dead_hand_has_not_and_the_play_goes_on() -> None:
+def test_the_declaration_of_a_dead_hand_is_dropped_and_the_play_goes_on() -> None:
     sitting = with_arbiter(Phase.PLAYING)
     sitting.declare("west")
     told = sitting.take(DEAD)
@@ -217,7 +213,7 @@ def test_who_has_declared_with_a_dead_hand_has_not_and_the_play_goes_on() -> Non
     assert (sitting.table.phase, sitting.table.declarations) == (Phase.PLAYING, ())
 
 
-def test_a_dead_hand_that_has_pressed_in_silence_is_not_told_of_and_wins_nothing() -> None:
+def test_a_dead_hand_that_pressed_silently_is_not_announced_and_wins_nothing() -> None:
     sitting = with_arbiter(Phase.PLAYING)
     sitting.press("west")
     others = sitting.table.declarations
@@ -229,7 +225,7 @@ def test_a_dead_hand_that_has_pressed_in_silence_is_not_told_of_and_wins_nothing
     assert refused.value.code == "dead_hand_won"
 
 
-def test_who_has_won_has_no_dead_hand_before_the_result_is_entered_again() -> None:
+def test_a_winner_cannot_be_ruled_dead_before_the_result_is_entered_again() -> None:
     sitting = with_arbiter(Phase.RECORDED)
     assert sitting.table.outcome
     winner, *_ = sitting.table.outcome.winners
@@ -242,7 +238,7 @@ def code_of(sitting: Sitting, event: Event) -> str:
     return refused.value.code
 
 
-def test_a_fine_that_a_result_has_told_is_not_told_again() -> None:
+def test_a_fine_reported_with_a_result_is_not_reported_again() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -264,7 +260,7 @@ def results(facts: list[Fact]) -> list[dict[Seat, int]]:
     return [fact.winners for fact in facts if isinstance(fact, Result)]
 
 
-def test_a_result_that_is_reopened_stays_in_the_record_and_another_follows() -> None:
+def test_a_reopened_result_stays_in_the_record_and_another_follows() -> None:
     sitting = recorded()
     sitting.admit()
     assert sitting.take(Reopened(at=sitting.wait(), reason="why")) == (ruled(Reopen()),)
@@ -280,14 +276,14 @@ def test_a_result_that_is_reopened_stays_in_the_record_and_another_follows() -> 
     assert len(sitting.table.played) == 1
 
 
-def test_the_desk_reopens_a_result_at_the_table_in_the_desks_name() -> None:
+def test_the_desk_reopens_a_result_in_its_own_name() -> None:
     sitting = recorded()
     assert sitting.order("reopen") == (ruled(Reopen(), reason="ordered by the desk", author="desk"),)
     assert (sitting.table.phase, sitting.table.arbiter) == (Phase.DECLARED, None)
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.RECORDED])
-def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
+def test_a_play_without_a_result_cannot_be_reopened(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     assert sitting.refusal(Reopened(at=sitting.wait(), reason="why")) == "not_now"
     refused = "next_deal_begun" if phase is Phase.FINISHED else "nothing_recorded"
@@ -295,7 +291,7 @@ def test_what_is_not_recorded_is_not_reopened(phase: Phase) -> None:
 
 
 def order_refused(sitting: Sitting, command: Command, minutes: int = 0) -> str | None:
-    """Return the code with which the desk's next order was refused, which changed nothing else; None: carried out."""
+    """Return the code with which the desk's next order was refused, changing nothing else; None if it was not."""
     before, seq = sitting.table, sitting.table.last_order + 1
     order = Ordered(at=sitting.wait(), seq=seq, id=f"order-{seq:04}", command=command, minutes=minutes)
     facts, refused = sitting.take(order), sitting.table.refused_orders.get(seq)
@@ -306,7 +302,7 @@ def order_refused(sitting: Sitting, command: Command, minutes: int = 0) -> str |
     return refused
 
 
-def test_a_result_is_not_reopened_once_the_next_deal_has_begun_which_goes_on() -> None:
+def test_a_result_is_not_reopened_once_the_next_deal_has_begun() -> None:
     sitting = recorded()
     sitting.next_deal()
     assert order_refused(sitting, "reopen") == "next_deal_begun"
@@ -318,7 +314,7 @@ def test_a_result_is_not_reopened_once_the_next_deal_has_begun_which_goes_on() -
     assert results(sitting.facts) == [{"west": 12}, {"south": 9}]
 
 
-def test_a_result_that_is_being_entered_again_need_not_be_reopened() -> None:
+def test_reopening_again_while_a_result_is_being_entered_changes_nothing() -> None:
     sitting = recorded()
     assert order_refused(sitting, "reopen") is None
     before = sitting.table
@@ -326,7 +322,7 @@ def test_a_result_that_is_being_entered_again_need_not_be_reopened() -> None:
     assert sitting.table == replace(before, last_order=2, handled_orders=((1, "order-0001"), (2, "order-0002")))
 
 
-def test_a_table_remembers_which_of_its_last_orders_it_has_refused() -> None:
+def test_a_table_remembers_which_of_its_last_orders_it_refused() -> None:
     sitting = sitting_in(Phase.PLAYING)
     for number in range(MOST_ORDERS_KEPT + 2):
         sitting.take(Ordered(at=sitting.wait(), seq=number + 1, id=f"order-{number}", command="reopen"))
@@ -334,11 +330,11 @@ def test_a_table_remembers_which_of_its_last_orders_it_has_refused() -> None:
 
 
 @pytest.mark.parametrize("phase", [Phase.WAITING, Phase.RECORDED, Phase.FINISHED])
-def test_no_time_is_added_where_nothing_is_played(phase: Phase) -> None:
+def test_no_time_is_added_when_nothing_is_played(phase: Phase) -> None:
     assert order_refused(sitting_in(phase), "extra_time", 5) == "no_play"
 
 
-def test_a_void_play_has_nothing_to_reopen() -> None:
+def test_a_voided_play_has_nothing_to_reopen() -> None:
     sitting = recorded()
     sitting.admit()
     sitting.take(PlayVoided(at=sitting.wait(), reason="why"))
@@ -347,7 +343,7 @@ def test_a_void_play_has_nothing_to_reopen() -> None:
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED, Phase.ACCEPTING])
-def test_who_has_declared_is_put_right_and_told(phase: Phase) -> None:
+def test_declarations_can_be_corrected_and_are_reported(phase: Phase) -> None:
     sitting = with_arbiter(phase)
     (fact,) = sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=("south",), reason="the button failed"))
     assert fact == Overridden(
@@ -358,13 +354,13 @@ def test_who_has_declared_is_put_right_and_told(phase: Phase) -> None:
     assert results(sitting.facts) == [{"south": 9}]
 
 
-def test_where_nobody_has_declared_after_all_the_play_goes_on() -> None:
+def test_if_nobody_declared_after_all_the_play_goes_on() -> None:
     sitting = with_arbiter(Phase.DECLARED)
     sitting.take(DeclarationsCorrected(at=sitting.wait(), seats=(), reason="why"))
     assert (sitting.table.phase, sitting.table.declarations) == (Phase.PLAYING, ())
 
 
-def test_neither_a_dead_hand_nor_a_seat_twice_has_declared() -> None:
+def test_neither_a_dead_hand_nor_a_seat_twice_can_be_declared() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -374,7 +370,7 @@ def test_neither_a_dead_hand_nor_a_seat_twice_has_declared() -> None:
     assert sitting.refusal(msgspec.structs.replace(dead, seats=("east", "east"))) == "press_again"
 
 
-def test_the_desk_lets_an_arbiter_in_who_stays_until_gone() -> None:
+def test_the_desk_admits_an_arbiter_who_stays_until_leaving() -> None:
     sitting = sitting_in(Phase.RECORDED)
     sitting.order("admit")
     sitting.next_deal()
@@ -400,7 +396,7 @@ def test_wrong_pins_make_the_next_one_wait(wrong: int, wait_s: int) -> None:
         assert locked(sitting, last + wait_s * S - 1) == "pin_locked"
 
 
-def test_switching_the_table_off_and_on_saves_no_waiting_and_a_right_pin_ends_it() -> None:
+def test_a_power_cycle_saves_no_waiting_and_a_right_pin_ends_it() -> None:
     sitting = Sitting()
     for _ in range(3):
         sitting.take(PinRefused(at=sitting.now))
@@ -415,7 +411,7 @@ def ordered(sitting: Sitting, seq: int, command: Command, minutes: int = 0) -> t
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_table_is_paused_and_resumed_in_every_phase_which_it_keeps(phase: Phase) -> None:
+def test_a_table_is_paused_and_resumed_in_every_phase_without_leaving_it(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before = sitting.table
     ordered(sitting, 7, "pause")
@@ -424,14 +420,14 @@ def test_a_table_is_paused_and_resumed_in_every_phase_which_it_keeps(phase: Phas
     assert (sitting.table.phase, sitting.table.paused, sitting.table.play) == (phase, False, before.play)
 
 
-def test_a_cleared_call_is_told_as_a_fact() -> None:
+def test_clearing_a_call_is_reported_as_a_fact() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(CallToggled(at=sitting.wait(), open=True))
     assert ordered(sitting, 1, "clear_call") == (Call(round=1, deal=1, open=False),)
     assert sitting.table.calling is False
 
 
-def test_an_order_that_comes_twice_or_after_a_later_one_is_not_obeyed() -> None:
+def test_a_repeated_or_outdated_order_is_ignored() -> None:
     sitting = sitting_in(Phase.PLAYING)
     ordered(sitting, 5, "clear_call")
     sitting.take(CallToggled(at=sitting.wait(), open=True))
@@ -440,7 +436,7 @@ def test_an_order_that_comes_twice_or_after_a_later_one_is_not_obeyed() -> None:
     assert (sitting.table.calling, sitting.table.paused) == (True, False)
 
 
-def test_a_table_remembers_the_last_orders_by_number_and_id_also_in_the_next_play() -> None:
+def test_a_table_remembers_its_last_orders_in_the_next_play_too() -> None:
     sitting = sitting_in(Phase.RECORDED)
     for seq in range(1, MOST_ORDERS_KEPT + 3):
         order = Order(id=f"order-{seq:04}", event=EVENT, table=TABLE, seq=seq, command="quiet_light", author="Anne")
@@ -450,14 +446,14 @@ def test_a_table_remembers_the_last_orders_by_number_and_id_also_in_the_next_pla
     assert sitting.table.handled_orders == last
 
 
-def test_a_call_that_is_still_open_after_the_last_play_is_cleared() -> None:
+def test_a_call_still_open_after_the_last_play_can_be_cleared() -> None:
     sitting = sitting_in(Phase.FINISHED)
     sitting.table = replace(sitting.table, calling=True, discreet=True)
     assert ordered(sitting, 1, "clear_call") == (Call(round=2, deal=2, open=False),)
     assert (sitting.table.calling, sitting.table.discreet) == (False, False)
 
 
-def test_an_order_of_an_older_journal_is_known_by_its_number_alone() -> None:
+def test_an_order_in_an_older_journal_is_known_by_its_number_only() -> None:
     sitting = sitting_in(Phase.PLAYING)
     ordered(sitting, 5, "pause")
     assert (sitting.table.last_order, sitting.table.handled_orders) == (5, ())
@@ -469,7 +465,7 @@ def test_without_a_play_there_is_no_call_to_clear() -> None:
     assert sitting.table.last_order == 1
 
 
-def test_extra_time_adds_up_and_is_of_one_play() -> None:
+def test_extra_time_adds_up_within_one_play() -> None:
     sitting = sitting_in(Phase.ACCEPTING)
     ordered(sitting, 1, "extra_time", 5)
     ordered(sitting, 2, "extra_time", 3)
@@ -481,7 +477,7 @@ def test_extra_time_adds_up_and_is_of_one_play() -> None:
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_the_light_that_the_desk_orders_is_kept_in_every_phase_and_the_next_play(phase: Phase) -> None:
+def test_the_light_ordered_by_the_desk_stays_through_all_phases_and_the_next_play(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before = sitting.table
     assert ordered(sitting, 1, "quiet_light") == ()

@@ -1,4 +1,4 @@
-"""The silent claim, decided by the edges' times, and calls for the arbiter: a long press is a call and no hu."""
+"""The silent claim, decided by the times of edges, and calls for the arbiter: a long press is a call and no hu."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ from tests.kiosk.tables import HOLD, MS, SETTLE, WINDOW, S, Sitting, sitting_in
 
 
 def pressed(table: Table, presses: list[tuple[Seat, int]]) -> tuple[Declaration, ...]:
-    """Return who has declared after these presses, refused ones and all."""
+    """Return who has declared after these presses, including refused ones."""
     for seat, at in presses:
         try:
             table, _ = handle(table, ButtonPressed(at=at, seat=seat))
@@ -39,7 +39,7 @@ def pressed(table: Table, presses: list[tuple[Seat, int]]) -> tuple[Declaration,
     return table.declarations
 
 
-def test_a_first_press_opens_the_window_and_tells_nothing() -> None:
+def test_a_first_press_opens_the_window_and_reports_nothing() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     assert sitting.take(ButtonPressed(at=at, seat="west")) == ()
@@ -56,7 +56,7 @@ def test_the_window_closes_at_the_profiles_time_and_not_before() -> None:
     assert fact == Declared(round=1, deal=1, presses=(Press(seat="west", after_ms=0),))
 
 
-def test_declarations_are_told_in_the_order_of_their_edges() -> None:
+def test_declarations_are_reported_in_the_order_of_their_edges() -> None:
     sitting = sitting_in(Phase.PLAYING)
     first = sitting.wait()
     presses_as_they_come: list[tuple[Seat, int]] = [("north", 700 * MS), ("east", 0), ("west", 2_999 * MS)]
@@ -78,7 +78,7 @@ def test_the_order_of_arrival_does_not_matter(presses: list[tuple[Seat, int]], d
     assert pressed(table, arrived) == pressed(table, sorted(at_edges, key=lambda one: (one[1], SEATS.index(one[0]))))
 
 
-def test_two_presses_of_the_same_instant_stand_in_turn_order_however_they_come() -> None:
+def test_simultaneous_presses_are_in_turn_order_whatever_order_they_arrive_in() -> None:
     table = sitting_in(Phase.PLAYING).table
     at = table.since + 5 * S
     both = (Declaration("south", at), Declaration("north", at))
@@ -86,7 +86,7 @@ def test_two_presses_of_the_same_instant_stand_in_turn_order_however_they_come()
     assert pressed(table, presses) == pressed(table, presses[::-1]) == both
 
 
-def test_an_earlier_press_that_comes_late_moves_the_window_and_puts_out_who_was_too_late() -> None:
+def test_an_earlier_press_that_arrives_late_moves_the_window_and_excludes_who_was_too_late() -> None:
     table = sitting_in(Phase.PLAYING).table
     early, late = table.since + 2 * S, table.since + 2 * S + WINDOW
     assert pressed(table, [("west", late), ("east", early)]) == (Declaration("east", early),)
@@ -114,7 +114,7 @@ def test_a_second_push_at_the_confirmation_is_no_hu() -> None:
     assert sitting.table.declarations == (Declaration("north", begun + SETTLE),)
 
 
-def test_a_hand_that_was_found_false_is_dead_for_the_play() -> None:
+def test_a_hand_ruled_false_is_dead_for_the_play() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.declare("south")
     sitting.false_hu("south")
@@ -123,7 +123,7 @@ def test_a_hand_that_was_found_false_is_dead_for_the_play() -> None:
     assert sitting.refusal(ButtonPressed(at=sitting.wait(MS), seat="south")) == "press_of_dead_hand"
 
 
-def test_a_restart_in_the_window_gives_everybody_the_whole_window_again() -> None:
+def test_a_restart_gives_everybody_the_whole_window_again() -> None:
     sitting = sitting_in(Phase.PLAYING)
     first = sitting.wait()
     sitting.take(ButtonPressed(at=first, seat="east"))
@@ -159,7 +159,7 @@ def test_all_four_can_declare() -> None:
 # ---- "nobody won" -----------------------------------------------------------------------------------
 
 
-def test_a_draw_is_shown_only_when_the_claim_window_has_closed() -> None:
+def test_a_draw_is_shown_only_after_the_claim_window_has_closed() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     assert sitting.take(PlayEndedDrawn(at=at)) == ()
@@ -169,7 +169,7 @@ def test_a_draw_is_shown_only_when_the_claim_window_has_closed() -> None:
     assert sitting.table.outcome == Outcome("draw", {})
 
 
-def test_a_press_after_nobody_won_was_said_is_a_declaration() -> None:
+def test_a_press_after_nobody_won_was_reported_is_a_declaration() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(PlayEndedDrawn(at=sitting.wait()))
     sitting.take(ButtonPressed(at=sitting.wait(WINDOW - 1), seat="south"))
@@ -179,7 +179,7 @@ def test_a_press_after_nobody_won_was_said_is_a_declaration() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(SEATS), st.integers(0, WINDOW - 1)), max_size=4))
-def test_a_press_after_nobody_won_was_said_does_not_show_in_when_the_window_closes(
+def test_a_press_after_nobody_won_does_not_change_when_the_window_closes(
     presses: list[tuple[Seat, int]],
 ) -> None:
     sitting = sitting_in(Phase.PLAYING)
@@ -197,7 +197,7 @@ def test_a_press_after_nobody_won_was_said_does_not_show_in_when_the_window_clos
     st.lists(st.tuples(st.sampled_from(SEATS), st.integers(-WINDOW, 2 * WINDOW)), min_size=1, max_size=5),
     st.data(),
 )
-def test_the_order_of_arrival_does_not_matter_after_nobody_won_was_said(
+def test_the_order_of_arrival_does_not_matter_after_nobody_won_was_reported(
     presses: list[tuple[Seat, int]], data: st.DataObject
 ) -> None:
     sitting = sitting_in(Phase.PLAYING)
@@ -208,14 +208,14 @@ def test_the_order_of_arrival_does_not_matter_after_nobody_won_was_said(
     assert pressed(sitting.table, shuffled) == pressed(sitting.table, sorted(at_edges, key=lambda one: one[1]))
 
 
-def test_in_the_first_second_of_a_play_it_is_not_over() -> None:
-    """Else the second push of a confirmation would be a hu after all."""
+def test_nobody_won_is_refused_in_the_first_second_of_a_play() -> None:
+    """Otherwise the second push of a confirmation would be a hu after all."""
     sitting = sitting_in(Phase.PLAYING)
     assert sitting.refusal(PlayEndedDrawn(at=sitting.wait(SETTLE - 1))) == "press_too_soon"
 
 
-def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> None:
-    """Else the key would be a way to ask who has."""
+def test_nobody_won_looks_the_same_whether_or_not_somebody_has_pressed() -> None:
+    """Otherwise the key would be a way to ask who has."""
     seen = []
     for pressing in ((), ("west",), ("north", "east")):
         sitting = sitting_in(Phase.PLAYING)
@@ -226,14 +226,14 @@ def test_that_nobody_won_is_seen_alike_whether_or_not_somebody_has_pressed() -> 
     assert seen[1:] == [seen[0], seen[0]]
 
 
-def test_an_open_window_is_not_made_longer_by_saying_that_nobody_won() -> None:
+def test_reporting_nobody_won_does_not_prolong_an_open_window() -> None:
     sitting = sitting_in(Phase.CLAIMING)
     before = sitting.deadline
     sitting.take(PlayEndedDrawn(at=sitting.wait(100 * MS)))
     assert (sitting.deadline, sitting.table.ended) == (before, True)
 
 
-def test_a_draw_that_is_not_accepted_goes_back_to_the_play() -> None:
+def test_a_refused_draw_returns_to_the_play() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.draw()
     sitting.take(ResultRefused(at=sitting.wait()))
@@ -247,7 +247,7 @@ def seen(sitting: Sitting) -> ScreenView:
     return screen_view(1, sitting.table, None, StatusLine(), None)
 
 
-def test_a_hold_in_the_play_is_told_when_the_window_that_it_opened_would_be_over_and_the_play_goes_on() -> None:
+def test_a_hold_is_reported_when_its_window_would_be_over_and_the_play_goes_on() -> None:
     sitting = sitting_in(Phase.PLAYING)
     before, began = seen(sitting), sitting.table.since
     at = sitting.hold("west")
@@ -258,7 +258,7 @@ def test_a_hold_in_the_play_is_told_when_the_window_that_it_opened_would_be_over
     assert seen(sitting) == before
 
 
-def test_a_hold_is_no_hu_and_the_window_is_that_of_the_first_press_that_is_one() -> None:
+def test_a_hold_is_no_hu_and_the_window_begins_with_the_first_press_that_is_one() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     sitting.take(ButtonPressed(at=at, seat="west"))
@@ -269,7 +269,7 @@ def test_a_hold_is_no_hu_and_the_window_is_that_of_the_first_press_that_is_one()
     assert sitting.close_window() == (Declared(round=1, deal=1, presses=(Press(seat="north", after_ms=0),)), CALL)
 
 
-def test_who_was_too_late_for_a_window_that_a_call_had_opened_is_in_time_for_the_next() -> None:
+def test_a_press_too_late_for_the_window_of_a_call_is_in_time_for_the_next() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     presses: list[tuple[Seat, int]] = [("west", at), ("north", at + 1900 * MS), ("east", at + WINDOW + S)]
@@ -281,7 +281,7 @@ def test_who_was_too_late_for_a_window_that_a_call_had_opened_is_in_time_for_the
     assert [one.seat for one in sitting.table.declarations] == ["north", "east"]
 
 
-def test_a_finger_that_came_down_at_the_last_instant_is_waited_for_and_may_still_call() -> None:
+def test_a_finger_down_at_the_last_instant_is_waited_for_and_may_still_call() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
     deadline = sitting.deadline
@@ -296,7 +296,7 @@ def test_a_finger_that_came_down_at_the_last_instant_is_waited_for_and_may_still
     )
 
 
-def test_a_finger_that_lets_go_after_the_deadline_is_waited_for_no_longer() -> None:
+def test_a_finger_released_after_the_deadline_is_no_longer_waited_for() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
     deadline = sitting.deadline
@@ -309,8 +309,8 @@ def test_a_finger_that_lets_go_after_the_deadline_is_waited_for_no_longer() -> N
     assert [press.seat for press in fact.presses] == ["west", "north"]
 
 
-def test_a_hold_that_is_told_when_the_window_is_closed_calls_and_its_declaration_stands() -> None:
-    """The table has seen it; the arbiter comes and can find it false."""
+def test_a_hold_reported_after_the_window_closed_calls_and_its_declaration_stays() -> None:
+    """The table has already shown it; the arbiter comes and can rule it false."""
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     sitting.take(ButtonPressed(at=at, seat="west"))
@@ -319,7 +319,7 @@ def test_a_hold_that_is_told_when_the_window_is_closed_calls_and_its_declaration
     assert [one.seat for one in sitting.table.declarations] == ["west"]
 
 
-def test_a_dead_hand_and_whoever_has_declared_may_call_too() -> None:
+def test_a_dead_hand_and_a_seat_that_has_declared_may_call_too() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -331,7 +331,7 @@ def test_a_dead_hand_and_whoever_has_declared_may_call_too() -> None:
     assert [type(fact) for fact in sitting.close_window()] == [Declared, Call]
 
 
-def test_after_nobody_won_was_said_a_hold_changes_nothing_of_when_the_draw_is_shown() -> None:
+def test_after_nobody_won_a_hold_does_not_change_when_the_draw_is_shown() -> None:
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.wait()
     sitting.take(PlayEndedDrawn(at=at))
@@ -343,7 +343,7 @@ def test_after_nobody_won_was_said_a_hold_changes_nothing_of_when_the_draw_is_sh
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase not in (Phase.WAITING, Phase.FINISHED)])
-def test_nothing_at_the_table_shows_a_hold_neither_then_nor_later(phase: Phase) -> None:
+def test_nothing_at_the_table_ever_shows_a_hold(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before = seen(sitting)
     at = sitting.wait()
@@ -357,12 +357,12 @@ def test_nothing_at_the_table_shows_a_hold_neither_then_nor_later(phase: Phase) 
 
 
 @pytest.mark.parametrize("phase", [Phase.WAITING, Phase.FINISHED])
-def test_where_nothing_is_played_nobody_can_be_called_about_it(phase: Phase) -> None:
+def test_without_a_play_nobody_can_be_called(phase: Phase) -> None:
     sitting = sitting_in(phase)
     assert sitting.refusal(ButtonHeld(at=sitting.wait(), seat="south")) == "no_play"
 
 
-def test_a_discreet_call_is_one_call_however_many_hold_and_goes_with_the_arbiters_word() -> None:
+def test_a_discreet_call_is_one_call_until_the_arbiter_clears_it() -> None:
     sitting = sitting_in(Phase.DECLARED)
     assert sitting.take(ButtonHeld(at=sitting.wait(), seat="south")) == (CALL,)
     assert sitting.take(ButtonHeld(at=sitting.wait(), seat="north")) == ()
@@ -370,7 +370,7 @@ def test_a_discreet_call_is_one_call_however_many_hold_and_goes_with_the_arbiter
     assert (sitting.table.calling, sitting.table.discreet) == (False, False)
 
 
-def test_a_call_by_key_beside_a_discreet_one_is_seen_as_if_it_were_the_only_one() -> None:
+def test_an_open_call_after_a_discreet_one_looks_as_if_it_were_the_only_one() -> None:
     sitting, other = sitting_in(Phase.DECLARED), sitting_in(Phase.DECLARED)
     sitting.take(ButtonHeld(at=sitting.wait(), seat="south"))
     assert sitting.take(CallToggled(at=sitting.wait(), open=True)) == ()
@@ -379,7 +379,7 @@ def test_a_call_by_key_beside_a_discreet_one_is_seen_as_if_it_were_the_only_one(
     assert seen(sitting).call
 
 
-def test_a_hold_beside_an_open_call_tells_nothing_new() -> None:
+def test_a_hold_during_an_open_call_reports_nothing_new() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(CallToggled(at=sitting.wait(), open=True))
     sitting.hold("east")
@@ -397,7 +397,7 @@ def test_a_discreet_call_stays_when_the_next_deal_begins() -> None:
 # ---- the arbiter's pause ----------------------------------------------------------------------------
 
 
-def test_in_a_pause_the_window_stands_still_and_what_was_left_of_it_is_left_again() -> None:
+def test_a_pause_stops_the_window_and_then_its_remaining_time_runs() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.press("west")
     deadline = sitting.deadline
@@ -412,7 +412,7 @@ def test_in_a_pause_the_window_stands_still_and_what_was_left_of_it_is_left_agai
 
 
 @given(st.permutations(["west", "north"]), st.integers(0, 900))
-def test_presses_before_a_pause_stand_in_their_order_though_one_is_told_after_it(
+def test_presses_before_a_pause_keep_their_order_even_if_reported_after_it(
     seats: list[Seat], told_late_ms: int
 ) -> None:
     first, second = seats
@@ -428,7 +428,7 @@ def test_presses_before_a_pause_stand_in_their_order_though_one_is_told_after_it
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_pause_shows_and_tells_itself_once_and_nothing_else(phase: Phase) -> None:
+def test_a_pause_is_shown_and_reported_once_and_changes_nothing_else(phase: Phase) -> None:
     sitting = sitting_in(phase)
     before, told = seen(sitting), [] if phase is Phase.WAITING else [Paused]
     assert [type(fact) for fact in sitting.order("pause")] == told
@@ -447,7 +447,7 @@ def test_an_acceptance_waits_for_the_end_of_the_pause() -> None:
     assert sitting.table.phase is Phase.RECORDED
 
 
-def test_a_button_that_calls_without_end_is_shown_each_time_and_told_fewer_times_than_the_scorer_takes() -> None:
+def test_endless_calls_are_all_shown_but_reported_less_often_than_the_scorer_accepts() -> None:
     sitting = sitting_in(Phase.PLAYING)
     told = 0
     for _ in range(3 * MOST_CALLS):

@@ -27,7 +27,7 @@ def result_of(sitting: Sitting) -> Result:
     return result
 
 
-def test_a_win_on_a_discard_is_told_with_points_of_all_four() -> None:
+def test_a_win_on_a_discard_is_reported_with_the_points_of_all_four() -> None:
     sitting = Sitting()
     sitting.declare("east")
     sitting.value("north", east=18)
@@ -45,7 +45,7 @@ def test_a_win_on_a_discard_is_told_with_points_of_all_four() -> None:
     )
 
 
-def test_two_winners_on_one_discard_are_both_kept() -> None:
+def test_two_winners_on_one_discard_both_count() -> None:
     sitting = Sitting()
     sitting.declare("south", "north")
     sitting.value("east", south=12, north=12)
@@ -53,7 +53,7 @@ def test_two_winners_on_one_discard_are_both_kept() -> None:
     assert result_of(sitting).points == {"east": -32, "south": 36, "west": -8, "north": 36}
 
 
-def test_three_winners_on_one_discard_are_all_kept() -> None:
+def test_three_winners_on_one_discard_all_count() -> None:
     sitting = Sitting()
     sitting.declare("south", "north", "west")
     sitting.value("east", south=8, north=10, west=12)
@@ -72,7 +72,7 @@ def test_a_draw_is_accepted_by_all_four_as_well() -> None:
     assert result.points == dict.fromkeys(SEATS, 0)
 
 
-def test_after_a_false_hu_the_play_goes_on_and_the_fine_stands_on_its_result() -> None:
+def test_after_a_false_hu_the_play_goes_on_and_its_result_has_the_fine() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south", 4)
@@ -85,7 +85,7 @@ def test_after_a_false_hu_the_play_goes_on_and_the_fine_stands_on_its_result() -
     assert result.points == {"east": -11, "south": -11, "west": 33, "north": -11}
 
 
-def test_a_false_hu_beside_a_good_one_leaves_the_good_one_to_be_valued() -> None:
+def test_a_false_hu_beside_a_valid_one_leaves_the_valid_one_to_be_valued() -> None:
     sitting = Sitting()
     sitting.declare("south", "north")
     sitting.false_hu("south")
@@ -96,7 +96,7 @@ def test_a_false_hu_beside_a_good_one_leaves_the_good_one_to_be_valued() -> None
     assert result_of(sitting).fines == {"south": Fine(imp=8, reason="not enough fan", author="Anne Arbiter")}
 
 
-def test_a_hand_found_false_stays_fined_when_the_play_is_drawn() -> None:
+def test_a_false_hu_stays_fined_in_a_drawn_play() -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -106,13 +106,13 @@ def test_a_hand_found_false_stays_fined_when_the_play_is_drawn() -> None:
 
 
 @pytest.mark.parametrize(("seat", "imp", "code"), [("east", 8, "did_not_declare"), ("west", 5, "fine_not_in_profile")])
-def test_a_ruling_that_cannot_be_is_refused(seat: Seat, imp: int, code: str) -> None:
+def test_an_impossible_ruling_is_refused(seat: Seat, imp: int, code: str) -> None:
     sitting = sitting_in(Phase.DECLARED)
     sitting.admit()
     assert sitting.refusal(FalseHuRuled(at=sitting.wait(), seat=seat, imp=imp, reason="why")) == code
 
 
-def test_nobody_but_an_arbiter_finds_a_hu_false() -> None:
+def test_only_an_arbiter_can_rule_a_hu_false() -> None:
     sitting = sitting_in(Phase.DECLARED)
     ruling = FalseHuRuled(at=sitting.wait(), seat="west", imp=8, reason="why")
     assert sitting.refusal(ruling) == "arbiter_needed"
@@ -132,7 +132,7 @@ def test_nobody_but_an_arbiter_finds_a_hu_false() -> None:
         ("self_drawn", {"west": 8, "north": 8}, None, "several_self_drawn"),
     ],
 )
-def test_a_win_that_cannot_be_is_refused(
+def test_an_impossible_win_is_refused(
     win: WinKind, winners: dict[Seat, int], discarder: Seat | None, code: str
 ) -> None:
     sitting = sitting_in(Phase.DECLARED)
@@ -140,7 +140,7 @@ def test_a_win_that_cannot_be_is_refused(
     assert sitting.refusal(entered) == code
 
 
-def test_a_refused_win_is_entered_again_and_accepted_afresh() -> None:
+def test_a_refused_win_is_entered_and_accepted_again() -> None:
     sitting = Sitting()
     sitting.declare("west")
     sitting.value("east", west=88)
@@ -154,7 +154,7 @@ def test_a_refused_win_is_entered_again_and_accepted_afresh() -> None:
     assert result_of(sitting).winners == {"west": 8}
 
 
-def test_a_draw_that_was_none_goes_back_to_the_play() -> None:
+def test_a_refused_draw_returns_to_the_play() -> None:
     sitting = Sitting()
     sitting.begin()
     sitting.draw()
@@ -166,7 +166,7 @@ def test_a_draw_that_was_none_goes_back_to_the_play() -> None:
     assert result_of(sitting).win == "self_drawn"
 
 
-def test_a_push_at_the_very_change_of_the_screen_accepts_nothing() -> None:
+def test_a_press_while_the_screen_changes_accepts_nothing() -> None:
     sitting = sitting_in(Phase.ACCEPTING)
     shown = sitting.table.since
     assert sitting.refusal(ButtonPressed(at=shown + SETTLE - 1, seat="east")) == "press_too_soon"
@@ -183,7 +183,7 @@ def test_one_seat_cannot_accept_for_another() -> None:
 
 @given(st.integers(0, 10**18), st.sampled_from([(), ("north",), ("east", "south", "west")]))
 def test_nobody_accepts_by_time_out(at: int, accepted: tuple[Seat, ...]) -> None:
-    """Whatever happens but a press, however late, leaves the result waiting."""
+    """Anything but a press, however late, leaves the result waiting."""
     sitting = sitting_in(Phase.ACCEPTING)
     sitting.press(*accepted)
     now = sitting.now + at
@@ -195,7 +195,7 @@ def test_nobody_accepts_by_time_out(at: int, accepted: tuple[Seat, ...]) -> None
     assert [sitting.refusal(event) for event in refused] == ["not_now"] * 3
 
 
-def test_where_the_rules_know_one_winner_the_nearest_of_those_who_declared_has_won() -> None:
+def test_if_only_one_can_win_it_is_the_nearest_of_those_who_declared() -> None:
     sitting = Sitting(profile="mcr")
     sitting.declare("east", "south")
     sitting.value("north", east=10, south=20)
@@ -212,7 +212,7 @@ def overtaken_sitting(profile: str = "oedmc-2020") -> Sitting:
 
 
 @pytest.mark.parametrize("profile", ["oedmc-2020", "mcr"])
-def test_who_declared_on_a_later_tile_wins_nothing_and_is_fined_nothing(profile: str) -> None:
+def test_a_declaration_on_a_later_tile_wins_nothing_and_is_not_fined(profile: str) -> None:
     sitting = overtaken_sitting(profile)
     sitting.value("east", on={"west": "east", "south": "south"}, west=12)
     sitting.press(*SEATS)
@@ -222,7 +222,7 @@ def test_who_declared_on_a_later_tile_wins_nothing_and_is_fined_nothing(profile:
     assert result.points == {"east": -20, "south": -8, "west": 36, "north": -8}
 
 
-def test_where_the_hu_on_the_earlier_tile_was_false_the_later_one_stands() -> None:
+def test_if_the_hu_on_the_earlier_tile_was_false_the_later_one_counts() -> None:
     sitting = overtaken_sitting()
     sitting.admit()
     sitting.take(FalseHuRuled(at=sitting.wait(), seat="west", imp=8, reason="no hand"))
@@ -237,13 +237,13 @@ def test_where_the_hu_on_the_earlier_tile_was_false_the_later_one_stands() -> No
     [
         ({"west": "east", "south": "south"}, None, {"south": 9}),  # the later tile
         ({"west": "east", "south": "south"}, "east", {"west": 9, "south": 9}),
-        ({"west": "east"}, "east", {"west": 9}),  # of south nothing is said
+        ({"west": "east"}, "east", {"west": 9}),  # nothing is said about south
         ({"west": "east", "south": "south", "north": "east"}, "east", {"west": 9, "north": 9}),
         ({"west": "east", "south": "east"}, "east", {"west": 9}),
         ({"west": "west", "south": "south"}, None, {"west": 9, "south": 9}),
     ],
 )
-def test_nobody_wins_but_who_declared_on_the_earliest_tile(
+def test_only_declarations_on_the_earliest_tile_can_win(
     on: dict[Seat, Seat], discarder: Seat | None, winners: dict[Seat, int]
 ) -> None:
     sitting = overtaken_sitting()
@@ -252,7 +252,7 @@ def test_nobody_wins_but_who_declared_on_the_earliest_tile(
     assert sitting.refusal(event) in ("winners_differ", "several_self_drawn")
 
 
-def test_what_was_said_of_the_tiles_is_asked_again_where_the_result_is_not_accepted() -> None:
+def test_the_tiles_are_asked_for_again_if_the_result_is_refused() -> None:
     sitting = overtaken_sitting()
     sitting.value("east", on={"west": "east", "south": "south"}, west=12)
     sitting.take(ResultRefused(at=sitting.wait()))

@@ -1,4 +1,4 @@
-"""A claim window by itself: what follows from presses and holds, in whatever order they are heard of."""
+"""A claim window by itself: what follows from presses and holds, in whatever order they are reported."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ START = 100 * S
 
 @dataclass(frozen=True)
 class Finger:
-    """What one finger does: down at an instant (ns after the start), and up after so long."""
+    """One finger: down at an instant (ns after the start), and up after this long."""
 
     seat: Seat
     down: int
@@ -26,14 +26,14 @@ class Finger:
         return self.long >= HOLD_NS
 
     def reports(self) -> list[tuple[str, Seat, int]]:
-        """Return what its button tells, in order."""
+        """Return the reports of its button, in order."""
         down, up = START + self.down, START + self.down + self.long
         held = [("held", self.seat, down)] if self.calls else []
         return [("pressed", self.seat, down), *held, ("released", self.seat, up)]
 
 
 def told(window: ClaimWindow, what: str, seat: Seat, at: int) -> ClaimWindow:
-    """Tell a window of one thing; what it refuses leaves it as it was."""
+    """Report one thing to a window; a refusal leaves it as it was."""
     try:
         after: ClaimWindow = getattr(window, what)(seat, at)
     except NotNow:
@@ -61,7 +61,7 @@ fingers = st.lists(
 
 
 def one_at_a_time(drawn: list[Finger]) -> list[Finger]:
-    """A seat has one button: its next press begins when the last has ended."""
+    """A seat has one button, so its next press begins after the last has ended."""
     free: dict[Seat, int] = {}
     done = []
     for finger in sorted(drawn, key=lambda one: one.down):
@@ -72,7 +72,7 @@ def one_at_a_time(drawn: list[Finger]) -> list[Finger]:
 
 
 def by_definition(hands: list[Finger]) -> list[tuple[Seat, int]]:
-    """The first press of each seat that is no hold, in the window that the first of these opens."""
+    """The expected declarations: each seat's first press that is no hold, in the window that the first opens."""
     first = {one.seat: one for one in reversed(hands) if not one.calls}
     opened = min((one.down for one in first.values()), default=0)
     ordered = sorted(first.values(), key=lambda one: (one.down, SEATS.index(one.seat)))
@@ -80,10 +80,10 @@ def by_definition(hands: list[Finger]) -> list[tuple[Seat, int]]:
 
 
 @given(fingers.map(one_at_a_time), st.data())
-def test_whoever_pressed_and_did_not_hold_has_declared_whatever_order_seats_are_heard_in(
+def test_declarations_do_not_depend_on_the_order_in_which_seats_are_reported(
     hands: list[Finger], data: st.DataObject
 ) -> None:
-    """Each seat's reports come in their order, as its button tells them; how the four mix is chance."""
+    """Each seat's reports come in order, as its button sends them; how the four mix is random."""
     waiting = {seat: [report for one in hands if one.seat == seat for report in one.reports()] for seat in SEATS}
     window = ClaimWindow(WINDOW)
     while left := [seat for seat in SEATS if waiting[seat]]:
@@ -95,8 +95,8 @@ def test_whoever_pressed_and_did_not_hold_has_declared_whatever_order_seats_are_
 
 
 @given(fingers.map(one_at_a_time))
-def test_nothing_that_is_told_in_time_changes_a_window_that_was_closed_when_it_may_be(hands: list[Finger]) -> None:
-    """Told one after the other as it happens: from `closes_at` on the outcome stands."""
+def test_a_window_closed_when_it_may_be_is_not_changed_by_timely_reports(hands: list[Finger]) -> None:
+    """With reports as things happen, the outcome is certain from `closes_at` on."""
     reports = sorted((report for one in hands for report in one.reports()), key=when_told)
     for count in range(1, len(reports) + 1):
         window, rest = after(reports[:count]), reports[count:]
@@ -110,13 +110,13 @@ def when_told(report: tuple[str, Seat, int]) -> int:
 
 
 @given(fingers.map(one_at_a_time))
-def test_it_waits_for_no_finger_longer_than_a_hold_after_the_deadline(hands: list[Finger]) -> None:
+def test_no_finger_is_waited_for_longer_than_a_hold_after_the_deadline(hands: list[Finger]) -> None:
     window = after([report for one in hands for report in one.reports()[:1]])
     assert window.deadline <= window.closes_at < window.deadline + HOLD_NS
 
 
 @given(fingers.map(one_at_a_time), st.integers(0, 8_000), st.booleans())
-def test_once_nobody_won_was_said_the_waiting_tells_of_no_finger(
+def test_after_nobody_won_the_wait_reveals_no_finger(
     hands: list[Finger],
     ended_ms: int,
     said_first: bool,  # noqa: FBT001 - drawn by hypothesis
@@ -129,7 +129,7 @@ def test_once_nobody_won_was_said_the_waiting_tells_of_no_finger(
 
 
 @given(fingers.map(one_at_a_time), st.integers(-(10**12), 10**12))
-def test_moved_to_another_clock_it_is_the_same_window(hands: list[Finger], by: int) -> None:
+def test_a_window_moved_to_another_clock_is_the_same_window(hands: list[Finger], by: int) -> None:
     window = after([report for one in hands for report in one.reports()])
     moved = window.moved(by)
     assert moved.moved(-by) == window
@@ -137,26 +137,26 @@ def test_moved_to_another_clock_it_is_the_same_window(hands: list[Finger], by: i
     assert moved.closes_at - window.closes_at == by
 
 
-def test_a_press_is_a_hu_unless_a_hold_was_told_however_late_its_end_is() -> None:
-    """A box that comes back after its cable was out says of all buttons that they were let go."""
+def test_a_press_is_a_hu_unless_a_hold_is_reported_however_late_its_end() -> None:
+    """A box that comes back after its cable was out reports all buttons as released."""
     window = after([("pressed", "east", START), ("released", "east", START + 5 * HOLD_NS)])
     assert ([one.seat for one in window.declared], window.called_at) == (["east"], None)
 
 
-def test_a_finger_of_which_nothing_more_is_heard_has_declared() -> None:
-    """A cable that is pulled takes no hu away."""
+def test_a_finger_without_further_reports_has_declared() -> None:
+    """Unplugging a cable takes no hu away."""
     window = after([("pressed", "east", START), ("pressed", "north", START + WINDOW - 1)])
     assert [one.seat for one in window.declared] == ["east", "north"]
     assert window.closes_at == START + WINDOW - 1 + HOLD_NS
 
 
-def test_a_window_keeps_no_more_than_four_presses_however_many_come() -> None:
+def test_a_window_holds_at_most_four_presses() -> None:
     window = after([("pressed", seat, START + at * MS) for at in range(5_000) for seat in SEATS])
     assert len(window.presses) == 4
 
 
 @given(st.integers(0, 8_000), st.integers(0, 8_000))
-def test_a_window_that_is_given_again_twice_ends_when_the_later_time_wants_it(one_ms: int, two_ms: int) -> None:
+def test_a_window_reopened_twice_ends_by_the_later_time(one_ms: int, two_ms: int) -> None:
     window = ClaimWindow(WINDOW).pressed("east", START)
     twice = window.reopened(START + one_ms * MS).reopened(START + two_ms * MS)
     assert twice.deadline == START + max(one_ms, two_ms) * MS + WINDOW

@@ -1,4 +1,4 @@
-"""Presses that may be no declarations: just as a play begins, or of all four. They are asked about."""
+"""Presses that may not be declarations are questioned: just as a play begins, or of all four."""
 
 from itertools import combinations
 
@@ -23,14 +23,14 @@ LATER = DOUBTFUL_NS + 1 * S
 
 
 def close(sitting: Sitting) -> tuple[object, ...]:
-    """Let the window run out at a table whose program asks."""
+    """Let the window run out at a table whose program asks about doubtful presses."""
     closes_at = sitting.table.closes_at
     assert closes_at is not None
     return sitting.take(ClaimWindowElapsed(at=closes_at, asks=True))
 
 
 def asked(*seats: Seat, after: int = SETTLE) -> Sitting:
-    """Return a table at which these have pressed, so long after the play began, and the window has closed."""
+    """Return a table at which these seats pressed, this long after the play began, and whose window has closed."""
     sitting = sitting_in(Phase.PLAYING)
     at = sitting.table.since + after
     for number, seat in enumerate(seats):
@@ -44,13 +44,13 @@ def standing(table: Table) -> tuple[Phase, str | None, tuple[Seat, ...]]:
 
 
 @pytest.mark.parametrize("who", SOME, ids="-".join)
-def test_whoever_presses_just_as_the_play_begins_is_asked(who: tuple[Seat, ...]) -> None:
+def test_a_press_just_as_the_play_begins_is_questioned(who: tuple[Seat, ...]) -> None:
     table = asked(*who).table
     assert standing(table) == (Phase.CLAIMING, "asked", ())
     assert table.public == "playing"
 
 
-def test_who_presses_later_is_not() -> None:
+def test_a_later_press_is_not_questioned() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.table.since + DOUBTFUL_NS, seat="west"))
     (fact,) = close(sitting)
@@ -58,11 +58,11 @@ def test_who_presses_later_is_not() -> None:
     assert standing(sitting.table) == (Phase.DECLARED, None, ("west",))
 
 
-def test_where_four_have_pressed_they_are_asked_at_any_time() -> None:
+def test_four_presses_are_questioned_at_any_time() -> None:
     assert standing(asked(*SEATS, after=LATER).table) == (Phase.CLAIMING, "asked", ())
 
 
-def test_who_meant_hu_presses_again_and_has_declared_as_of_the_first_time() -> None:
+def test_pressing_again_confirms_a_hu_as_of_the_first_time() -> None:
     sitting = asked("north", "east", "west")
     sitting.press("west", "north")
     (fact,) = close(sitting)
@@ -72,7 +72,7 @@ def test_who_meant_hu_presses_again_and_has_declared_as_of_the_first_time() -> N
     assert standing(sitting.table) == (Phase.DECLARED, None, ("north", "west"))
 
 
-def test_where_nobody_meant_it_the_play_goes_on_and_nobody_is_named() -> None:
+def test_if_nobody_meant_hu_the_play_goes_on_and_nobody_is_named() -> None:
     sitting = asked("west", "east")
     assert close(sitting) == ()
     assert standing(sitting.table) == (Phase.PLAYING, None, ())
@@ -82,14 +82,14 @@ def test_where_nobody_meant_it_the_play_goes_on_and_nobody_is_named() -> None:
     assert [type(one) for one in close(sitting)] == [Declared]
 
 
-def test_who_was_not_asked_declares_nothing_by_pressing_then() -> None:
+def test_a_seat_that_was_not_questioned_cannot_declare_by_answering() -> None:
     sitting = asked("west")
     sitting.press("east")
     assert close(sitting) == ()
     assert standing(sitting.table) == (Phase.PLAYING, None, ())
 
 
-def test_four_who_all_say_so_have_not_declared_and_the_play_goes_on() -> None:
+def test_four_confirmed_presses_declare_nothing_and_the_play_goes_on() -> None:
     sitting = asked(*SEATS, after=LATER)
     sitting.press(*SEATS)
     assert close(sitting) == ()
@@ -119,7 +119,7 @@ def test_the_question_takes_the_same_time_whoever_answers() -> None:
 
 
 @pytest.mark.parametrize("who", [(), ("west",), ("west", "north"), ("east",)], ids="-".join)
-def test_who_says_that_the_play_goes_on_ends_the_question_alike_whoever_has_answered(who: tuple[Seat, ...]) -> None:
+def test_ending_the_question_looks_the_same_whoever_has_answered(who: tuple[Seat, ...]) -> None:
     sitting = asked("west", "north")
     sitting.press(*who)
     sitting.take(NoHuMeant(at=sitting.wait()))
@@ -132,7 +132,7 @@ def test_who_says_that_the_play_goes_on_ends_the_question_alike_whoever_has_answ
     assert standing(sitting.table) == (Phase.DECLARED if meant else Phase.PLAYING, None, meant)
 
 
-def test_who_meant_hu_and_was_too_slow_for_that_presses_anew() -> None:
+def test_a_player_too_slow_to_answer_can_press_anew() -> None:
     sitting = asked("west")
     sitting.take(NoHuMeant(at=sitting.wait()))
     close(sitting)
@@ -144,14 +144,14 @@ def test_who_meant_hu_and_was_too_slow_for_that_presses_anew() -> None:
     assert standing(sitting.table) == (Phase.DECLARED, None, ("west",))
 
 
-def test_where_nobody_is_asked_or_the_table_is_paused_nothing_is_to_be_said() -> None:
+def test_the_answer_is_refused_without_a_question_or_in_a_pause() -> None:
     playing, claiming, paused = sitting_in(Phase.PLAYING), sitting_in(Phase.CLAIMING), asked("west")
     paused.order("pause")
     refused = [one.refusal(NoHuMeant(at=one.wait())) for one in (playing, claiming, paused)]
     assert refused == ["not_now", "not_now", "table_paused"]
 
 
-def test_a_call_is_told_with_the_question_and_stays() -> None:
+def test_a_call_is_announced_with_the_question_and_stays() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.wait(), seat="west"))
     sitting.hold("south")
@@ -160,7 +160,7 @@ def test_a_call_is_told_with_the_question_and_stays() -> None:
     assert (sitting.table.doubt, sitting.table.calling) == ("asked", True)
 
 
-def test_an_arbiter_who_rules_meanwhile_ends_it() -> None:
+def test_a_ruling_meanwhile_ends_the_question() -> None:
     for event in (
         DeclarationsCorrected(at=0, seats=("west",), reason="entered wrongly"),
         PlayVoided(at=0, reason="tiles lay wrong"),
@@ -171,13 +171,13 @@ def test_an_arbiter_who_rules_meanwhile_ends_it() -> None:
         assert (sitting.table.doubt, sitting.table.doubted, sitting.table.window) == (None, (), None)
 
 
-def test_journals_of_before_named_who_had_pressed() -> None:
+def test_in_older_journals_early_presses_are_not_questioned() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
     assert [type(one) for one in sitting.close_window()] == [Declared]
 
 
-def test_in_a_riichi_session_they_are_asked_too() -> None:
+def test_early_presses_are_questioned_in_a_riichi_session_too() -> None:
     sitting = RiichiSitting()
     sitting.begin()
     sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
@@ -188,7 +188,7 @@ def test_in_a_riichi_session_they_are_asked_too() -> None:
 
 
 @pytest.mark.parametrize(("after", "doubtful"), [(SETTLE, True), (LATER, False)])
-def test_a_press_from_before_the_power_went_is_as_doubtful_as_it_was(after: int, *, doubtful: bool) -> None:
+def test_a_press_from_before_a_power_cut_stays_as_doubtful_as_it_was(after: int, *, doubtful: bool) -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.table.since + after, seat="west"))
     sitting.take(Restarted(at=5 * S, doubts=True))  # another clock, younger than the old
@@ -196,7 +196,7 @@ def test_a_press_from_before_the_power_went_is_as_doubtful_as_it_was(after: int,
     assert sitting.table.doubt == ("asked" if doubtful else None)
 
 
-def test_in_journals_of_before_no_press_was_doubtful_once_the_power_had_gone() -> None:
+def test_in_older_journals_no_press_is_doubtful_after_a_power_cut() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.take(ButtonPressed(at=sitting.table.since + SETTLE, seat="west"))
     sitting.take(Restarted(at=5 * S))

@@ -1,4 +1,4 @@
-"""What keeps a play from going on is said before a tile is touched; when a self-test may run."""
+"""Guards stop a play before a tile is touched; when a self-test may run."""
 
 import msgspec
 import pytest
@@ -39,7 +39,7 @@ def planned(assignment: Assignment) -> Sitting:
 
 
 def second_play_of_deal_one() -> Sitting:
-    """A plan that was put together in a hurry: the table has deal 1 twice."""
+    """A plan made in haste: the table has deal 1 twice."""
     sitting = Sitting(play(1), play(2, deal=1))
     sitting.begin()
     sitting.draw()
@@ -53,7 +53,7 @@ def override(sitting: Sitting) -> None:
     sitting.take(GuardOverridden(at=sitting.wait(), reason="head arbiter says so"))
 
 
-def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_ruled() -> None:
+def test_a_deal_already_played_here_stops_the_play_until_the_arbiter_rules() -> None:
     sitting = second_play_of_deal_one()
     stopped = ("deal_played_here", "player_played_deal")
     assert active_guards(sitting.table) == stopped
@@ -66,7 +66,7 @@ def test_a_deal_that_this_table_had_before_stops_the_play_until_the_arbiter_has_
     assert sitting.table.phase is Phase.CONFIRMING
 
 
-def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
+def test_a_player_who_had_the_deal_elsewhere_stops_the_play() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1), play(2)), repeats={1: ("p03",), 2: ("p01",)}))
     assert (active_guards(sitting.table), players_repeating(sitting.table)) == (
         ("player_played_deal",),
@@ -74,33 +74,33 @@ def test_a_player_who_had_the_deal_at_another_table_stops_the_play() -> None:
     )
 
 
-def test_a_player_who_has_the_deal_still_to_come_elsewhere_stops_nothing() -> None:
+def test_a_player_who_plays_the_deal_elsewhere_later_stops_nothing() -> None:
     sitting = planned(msgspec.structs.replace(plan(play(1)), repeats={1: ("p77",)}))
     assert active_guards(sitting.table) == ()
 
 
-def test_a_play_that_is_stopped_still_lets_people_sit_down() -> None:
+def test_players_may_sit_down_at_a_stopped_play() -> None:
     sitting = second_play_of_deal_one()
     assert sitting.table.arrived == frozenset(SEATS)
     sitting.hold("east")
     assert sitting.table.calling
 
 
-def test_where_nothing_stops_there_is_nothing_to_override() -> None:
+def test_without_a_guard_there_is_nothing_to_override() -> None:
     sitting = Sitting()
     assert sitting.refusal(GuardOverridden(at=sitting.wait(), reason="?")) == "arbiter_needed"
     sitting.admit()
     assert sitting.refusal(GuardOverridden(at=sitting.wait(), reason="?")) == "nothing_to_override"
 
 
-def test_the_carrier_of_another_deal_is_named_at_its_first_tray() -> None:
+def test_the_carrier_of_another_deal_is_recognised_at_its_first_tray() -> None:
     sitting = Sitting(play(1), play(2))
     sitting.take(right(play(2), "south", sitting.wait()))
     assert sitting.table.check is not None
     assert sitting.table.check.deal == 2
 
 
-def test_a_tray_with_faults_is_of_the_deal_that_most_of_it_is_of() -> None:
+def test_a_faulty_tray_belongs_to_the_deal_of_most_of_its_places() -> None:
     """Seventeen places are enough; sixteen are not."""
     for same, deal in ((17, 2), (16, None)):
         sitting = Sitting(play(1), play(2))
@@ -112,7 +112,7 @@ def test_a_tray_with_faults_is_of_the_deal_that_most_of_it_is_of() -> None:
         assert sitting.table.check.deal == deal
 
 
-def test_a_tray_of_the_right_deal_with_one_fault_is_no_other_carriers() -> None:
+def test_a_tray_of_the_right_deal_with_one_fault_is_not_another_carriers() -> None:
     sitting = Sitting(play(1), play(2))
     (_, *hand), *walls = play(1).order["east"]
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=((None, *hand), *walls)))
@@ -124,7 +124,7 @@ def bring(sitting: Sitting, round_: int = 2) -> DealBroughtForward:
     return DealBroughtForward(at=sitting.wait(), round=round_, reason="its carrier is late")
 
 
-def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after_it() -> None:
+def test_the_arbiter_may_bring_a_deal_forward_and_the_other_comes_after_it() -> None:
     sitting = Sitting(play(1), play(2), play(3))
     sitting.admit()
     sitting.take(bring(sitting))
@@ -141,7 +141,7 @@ def test_the_arbiter_has_a_deal_played_before_its_turn_and_the_other_comes_after
     assert [fact.round for fact in sitting.facts if isinstance(fact, Restored)] == [2, 1, 3]
 
 
-def test_a_plan_renewed_after_a_deal_was_brought_forward_rewrites_nothing_of_it() -> None:
+def test_a_plan_renewed_after_a_deal_was_brought_forward_does_not_change_it() -> None:
     sitting = Sitting(play(1), play(2))
     sitting.admit()
     sitting.take(bring(sitting))
@@ -158,7 +158,7 @@ def test_a_plan_renewed_after_a_deal_was_brought_forward_rewrites_nothing_of_it(
 @pytest.mark.parametrize(
     ("round_", "code"), [(1, "no_such_play"), (9, "no_such_play"), (2, "other_players"), (3, "deal_played_here")]
 )
-def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(round_: int, code: str) -> None:
+def test_only_a_later_play_of_the_same_four_can_be_brought_forward(round_: int, code: str) -> None:
     sitting = Sitting(play(1), for_others(2), play(3))
     sitting.admit()
     sitting.take(bring(sitting, 3))
@@ -169,7 +169,7 @@ def test_only_a_play_of_the_same_four_that_is_still_to_come_is_brought_forward(r
     assert sitting.refusal(bring(sitting, round_)) == code
 
 
-def test_a_play_whose_result_the_scorer_has_from_another_device_is_not_brought_forward() -> None:
+def test_a_play_recorded_from_another_device_is_not_brought_forward() -> None:
     sitting = Sitting(play(1), play(2), play(3))
     sitting.take(Assigned(at=sitting.wait(), assignment=plan(play(1), play(2), play(3), recorded=(3,), store="other")))
     sitting.admit()
@@ -177,13 +177,13 @@ def test_a_play_whose_result_the_scorer_has_from_another_device_is_not_brought_f
 
 
 def ruled(sitting: Sitting) -> Sitting:
-    """Let an arbiter in."""
+    """Admit an arbiter."""
     sitting.take(ArbiterAdmitted(at=sitting.wait(), by=AT_THE_TABLE))
     return sitting
 
 
 def running_in(phase: Phase) -> Sitting:
-    """Come to a self-test that the arbiter has asked for; a play is paused for it."""
+    """Start a self-test at an arbiter's request; a play is paused for it."""
     sitting = ruled(sitting_in(phase))
     if phase in QUIET:
         sitting.take(PauseRuled(at=sitting.wait(), begin=True))
@@ -193,27 +193,27 @@ def running_in(phase: Phase) -> Sitting:
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_where_something_is_played_only_the_arbiter_asks_for_it(phase: Phase) -> None:
+def test_during_a_play_only_the_arbiter_may_ask_for_a_self_test(phase: Phase) -> None:
     sitting = sitting_in(phase)
     refused = sitting.refusal(SelfTestBegun(at=sitting.wait(), asked=True))
     assert refused == ("" if phase in IDLE else "arbiter_needed")
 
 
 @pytest.mark.parametrize("phase", QUIET)
-def test_in_a_play_the_arbiter_pauses_first(phase: Phase) -> None:
+def test_during_a_play_the_arbiter_must_pause_first(phase: Phase) -> None:
     sitting = ruled(sitting_in(phase))
     assert sitting.refusal(SelfTestBegun(at=sitting.wait(), asked=True)) == "not_now"
     running_in(phase)
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_day_begins_with_it_only_before_a_play(phase: Phase) -> None:
+def test_the_daily_self_test_starts_only_before_a_play(phase: Phase) -> None:
     sitting = sitting_in(phase)
     assert sitting.refusal(SelfTestBegun(at=sitting.wait())) == ("" if phase in BEFORE_PLAY else "not_now")
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_no_button_means_anything_while_it_runs(phase: Phase) -> None:
+def test_no_button_has_a_meaning_during_a_self_test(phase: Phase) -> None:
     sitting = running_in(phase)
     in_pause = "press_in_pause" if phase in QUIET else "press_in_test"
     for seat in SEATS:
@@ -222,7 +222,7 @@ def test_no_button_means_anything_while_it_runs(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_after_it_the_table_stands_where_it_stood(phase: Phase) -> None:
+def test_after_a_self_test_the_table_is_as_before(phase: Phase) -> None:
     sitting = running_in(phase)
     before = sitting.table
     sitting.take(SelfTestEnded(at=sitting.wait(), verdict="passed"))
@@ -232,14 +232,14 @@ def test_after_it_the_table_stands_where_it_stood(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("phase", QUIET)
-def test_a_play_that_goes_on_ends_it(phase: Phase) -> None:
-    """The desk can end the pause: then buttons declare, and the screen is the play's."""
+def test_a_resumed_play_ends_the_self_test(phase: Phase) -> None:
+    """The desk can end the pause: then buttons declare, and the screen shows the play."""
     sitting = running_in(phase)
     sitting.take(PauseRuled(at=sitting.wait(), begin=False))
     assert sitting.table.self_test == "skipped"
 
 
-def test_a_plan_that_comes_meanwhile_is_taken_and_the_test_goes_on() -> None:
+def test_a_plan_that_arrives_during_a_self_test_is_accepted_and_the_test_goes_on() -> None:
     state, _ = handle(Table(), SelfTestBegun(at=S))
     state, _ = handle(state, Assigned(at=2 * S, assignment=plan(play(1))))
     assert (state.phase, state.self_test) == (Phase.RESTORING, "running")

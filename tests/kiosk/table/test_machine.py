@@ -1,4 +1,4 @@
-"""The state machine: what a press is in every phase, what holds on every day, and its diagram in docs/."""
+"""The state machine: what a press means in every phase, what holds on every day, and its diagram in docs/."""
 
 import re
 from collections.abc import Callable
@@ -77,11 +77,11 @@ REFUSED_IN: Final[dict[Phase, str]] = {
     Phase.RECORDED: "press_after_play",
     Phase.FINISHED: "press_after_play",
 }
-"""A first press of a seat that has nothing against it, long after the phase began (the window still open)."""
+"""The code for a first press of an unimpeded seat, long after the phase began (with the window still open)."""
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_press_in_its_time(phase: Phase) -> None:
+def test_a_press_is_accepted_or_refused_by_phase(phase: Phase) -> None:
     sitting = sitting_in(phase)
     wait = 500 * MS if phase is Phase.CLAIMING else 2 * S
     assert code(sitting, EAST, sitting.now + wait) == REFUSED_IN[phase]
@@ -98,13 +98,13 @@ TOO_SOON_IN: Final[dict[Phase, str]] = {
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.CLAIMING])
-def test_a_press_in_the_first_second_of_what_is_shown(phase: Phase) -> None:
+def test_a_press_in_the_first_second_of_a_screen_does_not_count(phase: Phase) -> None:
     sitting = sitting_in(phase)
     assert code(sitting, EAST, sitting.table.since + SETTLE - 1) == TOO_SOON_IN[phase]
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_press_in_the_arbiters_pause_and_when_it_is_told_after_it(phase: Phase) -> None:
+def test_a_press_during_a_pause_is_refused_even_if_reported_after_it(phase: Phase) -> None:
     sitting = sitting_in(phase)
     sitting.order("pause", sitting.wait(100 * MS))
     in_pause = sitting.wait(1 * S)
@@ -114,7 +114,7 @@ def test_a_press_in_the_arbiters_pause_and_when_it_is_told_after_it(phase: Phase
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if REFUSED_IN[phase] == TAKEN])
-def test_a_press_just_outside_the_pause_is_as_if_there_had_been_none(phase: Phase) -> None:
+def test_a_press_just_outside_a_pause_counts_as_usual(phase: Phase) -> None:
     sitting = sitting_in(phase)
     began = sitting.wait(1500 * MS if phase is not Phase.CLAIMING else 100 * MS)
     sitting.order("pause", began)
@@ -124,7 +124,7 @@ def test_a_press_just_outside_the_pause_is_as_if_there_had_been_none(phase: Phas
 
 
 @pytest.mark.parametrize("phase", [Phase.PLAYING, Phase.CLAIMING, Phase.DECLARED])
-def test_a_press_of_a_dead_hand(phase: Phase) -> None:
+def test_a_press_of_a_dead_hand_is_refused(phase: Phase) -> None:
     sitting = Sitting()
     sitting.declare("south")
     sitting.false_hu("south")
@@ -149,14 +149,14 @@ AT: Final[dict[str, tuple[Callable[[Sitting], int], str]]] = {
 
 
 @pytest.mark.parametrize("when", AT)
-def test_a_press_beside_another_that_is_a_hu(when: str) -> None:
+def test_a_press_counts_if_it_is_within_the_window_of_an_earlier_hu(when: str) -> None:
     at, expected = AT[when]
     sitting = claiming()
     assert code(sitting, EAST, at(sitting)) == expected
 
 
 @pytest.mark.parametrize("when", AT)
-def test_a_press_beside_one_that_may_yet_be_a_call_is_kept_for_the_window_that_would_then_be_its_own(when: str) -> None:
+def test_a_press_too_late_for_a_possible_call_is_stored_for_the_next_window(when: str) -> None:
     at, expected = AT[when]
     sitting = claiming(down=True)
     assert code(sitting, EAST, at(sitting)) == (TAKEN if expected == "press_after_window" else expected)
@@ -166,7 +166,7 @@ def test_a_press_beside_one_that_may_yet_be_a_call_is_kept_for_the_window_that_w
     ("after", "expected"), [(-1, TAKEN), (0, "press_again"), (MS, "press_again"), (WINDOW, "press_again")]
 )
 @pytest.mark.parametrize("down", [False, True])
-def test_a_second_press_of_a_seat(after: int, expected: str, *, down: bool) -> None:
+def test_a_second_press_of_a_seat_counts_only_if_it_is_earlier(after: int, expected: str, *, down: bool) -> None:
     sitting = claiming(down=down)
     assert code(sitting, WEST, opened(sitting) + after) == expected
 
@@ -176,8 +176,10 @@ def test_a_second_press_of_a_seat(after: int, expected: str, *, down: bool) -> N
     ("seat", "before", "expected"),
     [(WEST, 1, "press_again"), (EAST, 1, "press_told_late"), (EAST, 0, "press_after_window")],
 )
-def test_a_press_that_is_told_when_the_window_is_closed(result: str, seat: int, before: int, expected: str) -> None:
-    """It can neither be a hu any more, for the table has seen who declared, nor the acceptance of a result."""
+def test_a_press_reported_after_the_window_closed_is_refused(
+    result: str, seat: int, before: int, expected: str
+) -> None:
+    """It can be neither a hu, as the table has seen who declared, nor the acceptance of a result."""
     sitting = claiming()
     deadline = sitting.deadline
     assert deadline is not None
@@ -197,7 +199,7 @@ def test_a_press_before_a_drawn_hand_was_shown_accepts_nothing() -> None:
     assert code(sitting, EAST, sitting.table.closed_at + HOLD) == "press_too_soon"
 
 
-def test_a_press_of_the_play_before_a_false_hu_is_not_taken_for_one_of_the_play_that_goes_on() -> None:
+def test_a_press_from_before_a_false_hu_does_not_count_in_the_resumed_play() -> None:
     sitting = claiming()
     told_late = sitting.now
     sitting.close_window()
@@ -216,7 +218,7 @@ def test_no_refused_press_changes_anything() -> None:
         assert sitting.table == before
 
 
-def test_a_drawn_hand_that_is_refused_lets_presses_count_again() -> None:
+def test_after_a_refused_draw_presses_count_again() -> None:
     sitting = sitting_in(Phase.PLAYING)
     sitting.draw()
     sitting.take(ResultRefused(at=sitting.wait()))
@@ -226,7 +228,7 @@ def test_a_drawn_hand_that_is_refused_lets_presses_count_again() -> None:
 LETTER = {Restored: "r", Seated: "s", Overridden: "o", Confirmed: "c", Declared: "d", Result: "R"}
 
 PLAY = re.compile(r"o*(r(s+(c[do]*(R(O[do]*R)*(O[do]*)?)?)?)?)?(vf*)*")
-"""A second result comes only where the arbiter has reopened the first; nothing but fines follows on a void play."""
+"""A second result comes only after the arbiter has reopened the first; only fines follow a voided play."""
 
 
 def letter(fact: Fact) -> str:
@@ -255,7 +257,7 @@ def test_a_refused_event_changes_nothing_and_has_a_code(steps: list[Step]) -> No
 
 
 @given(days)
-def test_an_event_leads_where_the_table_of_rules_says(steps: list[Step]) -> None:
+def test_events_lead_only_to_the_phases_that_the_rules_name(steps: list[Step]) -> None:
     for step in steps:
         if step.code is None:
             (rule,) = [one for one in RULES if one.event is type(step.event) and step.before.phase in one.phases]
@@ -263,7 +265,7 @@ def test_an_event_leads_where_the_table_of_rules_says(steps: list[Step]) -> None
 
 
 @given(days)
-def test_the_journal_played_again_gives_the_same_table(steps: list[Step]) -> None:
+def test_replaying_the_journal_gives_the_same_table(steps: list[Step]) -> None:
     written = [msgspec.json.encode(step.event) for step in steps if step.code is None]
     state = Table()
     for line in written:
@@ -278,14 +280,14 @@ def test_facts_of_a_play_come_in_order_and_its_result_once(steps: list[Step]) ->
 
 
 @given(days)
-def test_no_play_begins_before_all_four_trays_were_seen_right(steps: list[Step]) -> None:
+def test_no_play_begins_before_all_four_trays_were_right(steps: list[Step]) -> None:
     for step in steps:
         if step.after.phase not in (Phase.WAITING, Phase.RESTORING, Phase.FINISHED) and not step.after.ruled:
             assert step.after.verified == set(SEATS)
 
 
 @given(days)
-def test_only_four_different_seats_presses_record_a_result(steps: list[Step]) -> None:
+def test_only_presses_of_four_different_seats_record_a_result(steps: list[Step]) -> None:
     pressed: set[str] = set()
     for step in steps:
         if step.before.phase is not Phase.ACCEPTING:
@@ -298,13 +300,15 @@ def test_only_four_different_seats_presses_record_a_result(steps: list[Step]) ->
 
 
 @given(days)
-def test_an_open_claim_window_is_told_as_playing(steps: list[Step]) -> None:
+def test_an_open_claim_window_is_published_as_playing(steps: list[Step]) -> None:
     for step in steps:
         assert step.after.public == ("playing" if step.after.phase is Phase.CLAIMING else step.after.phase.value)
 
 
 @given(days, st.integers(0, 10**15), st.integers(0, 10**15))
-def test_a_restart_at_any_moment_loses_nothing_and_a_second_is_harmless(steps: list[Step], one: int, two: int) -> None:
+def test_a_restart_at_any_time_loses_nothing_and_a_second_one_is_harmless(
+    steps: list[Step], one: int, two: int
+) -> None:
     for step in steps:
         once, facts = handle(step.after, Restarted(at=one))
         twice, more = handle(once, Restarted(at=two))
@@ -314,7 +318,9 @@ def test_a_restart_at_any_moment_loses_nothing_and_a_second_is_harmless(steps: l
 
 
 @given(days, st.integers(0, 10**15))
-def test_a_restart_on_the_same_clock_moves_no_time_and_gives_the_whole_window_again(steps: list[Step], at: int) -> None:
+def test_a_restart_on_the_same_clock_moves_no_times_and_gives_the_whole_window_again(
+    steps: list[Step], at: int
+) -> None:
     for before in (step.after for step in steps):
         after, facts = handle(before, Restarted(at=at, same_clock=True))
         assert (facts, without_times(after)) == ((), without_times(before))
@@ -326,7 +332,7 @@ def test_a_restart_on_the_same_clock_moves_no_time_and_gives_the_whole_window_ag
 
 
 @pytest.mark.parametrize("phase", [*Phase])
-def test_an_event_that_no_rule_has_for_a_phase_is_refused(phase: Phase) -> None:
+def test_an_event_without_a_rule_for_the_phase_is_refused(phase: Phase) -> None:
     start = sitting_in(phase).table
     for kind in MOVES:
         (step,) = walk([Move(kind, "east", 500 * S)], start)
@@ -334,7 +340,7 @@ def test_an_event_that_no_rule_has_for_a_phase_is_refused(phase: Phase) -> None:
         assert ruled or step.code is not None
 
 
-def test_who_only_does_what_the_table_waits_for_comes_through_all_phases_to_the_end() -> None:
+def test_doing_only_what_the_table_waits_for_leads_through_all_phases_to_the_end() -> None:
     steps = walk([Move("forward", "east", 2 * S)] * 40)
     assert {step.after.phase for step in steps} | {steps[0].before.phase} == set(Phase)
     assert steps[-1].after.phase is Phase.FINISHED
@@ -343,7 +349,7 @@ def test_who_only_does_what_the_table_waits_for_comes_through_all_phases_to_the_
 PAGE = Path(__file__).parents[3] / "docs" / "table-states.md"
 
 
-def test_the_page_is_what_the_machine_draws() -> None:
+def test_the_page_matches_the_machine() -> None:
     assert PAGE.read_text(encoding="utf-8") == diagram(), "stale: make docs"
 
 

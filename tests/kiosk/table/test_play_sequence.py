@@ -1,4 +1,4 @@
-"""What a table tells always follows (`broker/protocol/play_sequence.py`), whatever happens at it; nothing else does."""
+"""A table's facts always follow one another (`broker/protocol/play_sequence.py`); any other order is noticed."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -50,7 +50,7 @@ ROUNDS: Final = tuple(play.round for play in LONGER.plays)
 
 
 def followed(facts: Iterable[Fact], sessions: frozenset[int] = frozenset()) -> tuple[list[Fact], list[Fact]]:
-    """Take a table's facts in, in their order; return those that follow, and those that do not."""
+    """Process a table's facts in order; return those that follow, and those that do not."""
     table, right, wrong = TableSequence(ROUNDS, sessions), list[Fact](), list[Fact]()
     for fact in facts:
         try:
@@ -62,7 +62,7 @@ def followed(facts: Iterable[Fact], sessions: frozenset[int] = frozenset()) -> t
 
 
 def told(steps: list[Step]) -> list[Fact]:
-    """Return what a table has told of its plays."""
+    """Return the facts that a table has reported about its plays."""
     return [fact for step in steps for fact in step.facts if isinstance(fact, SEQUENCED_FACTS)]
 
 
@@ -75,7 +75,7 @@ FORWARD: Final = Move("forward", "east", 2 * S)
 
 
 def disturbed(moves_at: list[tuple[int, Move]]) -> list[Step]:
-    """Return a day on which two plays are played to their end, with something else in between."""
+    """Return a day with two complete plays, and something else in between."""
     day = [FORWARD] * 60
     for at, move in sorted(moves_at, key=lambda one: one[0], reverse=True):
         day.insert(at, move)
@@ -87,13 +87,13 @@ chance = st.randoms(use_true_random=False)
 
 
 @given(days)
-def test_whatever_happens_at_a_table_each_of_its_facts_follows(steps: list[Step]) -> None:
+def test_each_fact_follows_whatever_happens_at_a_table(steps: list[Step]) -> None:
     assert followed(told(steps))[1] == []
     assert watched(steps) is None
 
 
 def watched(steps: list[Step]) -> Unexpected | None:
-    """Return what a table itself finds that does not follow on such a day."""
+    """Return what a table itself finds out of sequence on such a day."""
     watch = SequenceWatch()
     for step in steps:
         watch.take(step.after, step.facts)
@@ -101,15 +101,13 @@ def watched(steps: list[Step]) -> Unexpected | None:
 
 
 @given(played_days)
-def test_whatever_disturbs_two_plays_each_of_their_facts_follows(steps: list[Step]) -> None:
+def test_each_fact_follows_whatever_disturbs_two_plays(steps: list[Step]) -> None:
     assert followed(told(steps))[1] == []
     assert watched(steps) is None
 
 
 @given(played_days, chance)
-def test_a_table_notices_a_step_that_it_left_out_until_another_play_has_its_result(
-    steps: list[Step], random: Random
-) -> None:
+def test_a_table_notices_a_missing_step_until_another_play_has_its_result(steps: list[Step], random: Random) -> None:
     facts = told(steps)
     wanted = [at for at, fact in enumerate(facts) if is_needed(facts, at)]
     if wanted:
@@ -124,7 +122,7 @@ def test_a_table_notices_a_step_that_it_left_out_until_another_play_has_its_resu
 
 
 @given(played_days, chance)
-def test_a_play_without_one_of_its_steps_has_no_result(steps: list[Step], random: Random) -> None:
+def test_a_play_with_a_missing_step_has_no_result(steps: list[Step], random: Random) -> None:
     facts = told(steps)
     wanted = [at for at, fact in enumerate(facts) if is_needed(facts, at)]
     if wanted:
@@ -148,7 +146,7 @@ def is_needed(facts: list[Fact], at: int) -> bool:
 
 
 @given(played_days, chance)
-def test_two_facts_in_the_wrong_order_give_no_other_result(steps: list[Step], random: Random) -> None:
+def test_two_exchanged_facts_give_no_other_result(steps: list[Step], random: Random) -> None:
     facts = told(steps)
     if len(facts) > 1:
         at = random.randrange(len(facts) - 1)
@@ -158,8 +156,8 @@ def test_two_facts_in_the_wrong_order_give_no_other_result(steps: list[Step], ra
 
 
 @given(played_days, chance)
-def test_a_fact_that_is_put_in_gives_no_other_result(steps: list[Step], random: Random) -> None:
-    """What arbiters rule at the table is theirs to say; anything else has its place, or is kept apart."""
+def test_an_inserted_fact_gives_no_other_result(steps: list[Step], random: Random) -> None:
+    """Arbiters may rule at the table at any time; any other fact has its place, or is kept apart."""
     facts = told(steps)
     pool = [fact for fact in facts if not isinstance(fact, Ruled | Overridden)]
     if pool:
@@ -179,7 +177,7 @@ riichi_moves = st.lists(
 
 
 def riichi_event(sitting: Sitting, kind: str, seat: Seat, han: int) -> Event | None:
-    """Return what somebody does at a table that plays riichi; None where there is nothing to do."""
+    """Return a random event at a table that plays riichi; None if none is possible."""
     now, declared = sitting.wait(), [one.seat for one in sitting.table.declarations]
     losers = [one for one in SEATS if one not in declared]
     wins = {one: fu30(han) for one in declared}
@@ -209,7 +207,7 @@ def riichi_event(sitting: Sitting, kind: str, seat: Seat, han: int) -> Event | N
 
 
 def live(sitting: Sitting, done: list[tuple[str, Seat, int]]) -> list[Fact]:
-    """Let a day happen at a table of riichi, in which most of what is done leads on; return what it has told."""
+    """Run a day at a riichi table that mostly makes progress; return its facts."""
     for kind, seat, han in done:
         phase = sitting.table.phase
         wanted = {Phase.CLAIMING: "due", Phase.DECLARED: "value", Phase.ACCEPTING: "accept", Phase.RECORDED: "next"}
@@ -221,7 +219,7 @@ def live(sitting: Sitting, done: list[tuple[str, Seat, int]]) -> list[Fact]:
 
 
 @given(riichi_moves)
-def test_whatever_happens_in_a_riichi_session_each_of_its_facts_follows(done: list[tuple[str, Seat, int]]) -> None:
+def test_each_fact_follows_whatever_happens_in_a_riichi_session(done: list[tuple[str, Seat, int]]) -> None:
     sitting = RiichiSitting()
     sitting.begin()
     facts = live(sitting, done)
@@ -232,7 +230,7 @@ def test_whatever_happens_in_a_riichi_session_each_of_its_facts_follows(done: li
 
 
 @given(riichi_moves)
-def test_whatever_happens_to_planned_hands_of_riichi_each_fact_follows(done: list[tuple[str, Seat, int]]) -> None:
+def test_each_fact_follows_whatever_happens_to_planned_hands_of_riichi(done: list[tuple[str, Seat, int]]) -> None:
     sitting = AloneSitting()
     sitting.begin()
     assert followed(live(sitting, done))[1] == []
@@ -259,7 +257,7 @@ def test_a_result_names_as_winners_those_who_declared_on_the_earliest_tile() -> 
 
 
 @pytest.mark.parametrize("kind", [RiichiSitting, AloneSitting])
-def test_three_ron_on_one_tile_that_break_a_hand_off_follow(kind: type[RiichiSitting] | type[AloneSitting]) -> None:
+def test_a_triple_ron_that_aborts_a_hand_follows(kind: type[RiichiSitting] | type[AloneSitting]) -> None:
     sitting = kind()
     sitting.begin()
     won: tuple[Seat, ...] = ("east", "west", "north")
@@ -274,7 +272,7 @@ def test_three_ron_on_one_tile_that_break_a_hand_off_follow(kind: type[RiichiSit
 
 
 @pytest.mark.parametrize("kind", [RiichiSitting, AloneSitting])
-def test_an_ending_of_riichi_names_as_winners_those_who_declared_on_the_earliest_tile(
+def test_a_riichi_ending_names_as_winners_those_who_declared_on_the_earliest_tile(
     kind: type[RiichiSitting] | type[AloneSitting],
 ) -> None:
     sitting = kind()
@@ -294,7 +292,7 @@ def test_an_ending_of_riichi_names_as_winners_those_who_declared_on_the_earliest
         assert followed([*before, other], sessions)[1] == [other]
 
 
-def test_a_journal_of_before_tiles_were_asked_for_values_each_who_declared() -> None:
+def test_in_journals_from_before_the_question_about_tiles_each_declaration_is_valued() -> None:
     sitting = RiichiSitting()
     sitting.begin()
     sitting.declare("west", "south")

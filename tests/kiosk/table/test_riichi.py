@@ -1,4 +1,4 @@
-"""A riichi session at a table, hand after hand: what holds of every session, and of the arbiter in it."""
+"""A riichi session at a table, hand after hand: what holds in every session, and the arbiter's part in it."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def test_a_table_plays_riichi_where_its_plan_has_a_session() -> None:
     assert (sitting.table.phase, sitting.table.claim_ms) == (Phase.PLAYING, 3000)
 
 
-def test_a_ron_is_valued_accepted_by_four_and_told_with_where_the_session_stands(table: RiichiSitting) -> None:
+def test_a_ron_is_valued_accepted_by_four_and_reported_with_the_sessions_standing(table: RiichiSitting) -> None:
     table.ron("south", "west")
     assert table.table.phase is Phase.ACCEPTING
     table.record()
@@ -74,7 +74,7 @@ def test_a_long_press_lays_a_deposit_that_shows_at_once_and_claims_nothing(table
     assert table.table.calling is False
 
 
-def test_a_long_press_beside_a_claim_lays_its_deposit_and_leaves_the_claim(table: RiichiSitting) -> None:
+def test_a_long_press_during_a_claim_lays_its_deposit_and_leaves_the_claim(table: RiichiSitting) -> None:
     table.press("south")
     table.hold("east")
     assert (table.table.phase, table.session.riichi) == (Phase.CLAIMING, ("east",))
@@ -82,19 +82,19 @@ def test_a_long_press_beside_a_claim_lays_its_deposit_and_leaves_the_claim(table
     assert [one.seat for one in table.table.declarations] == ["south"]
 
 
-def test_over_a_result_a_long_press_calls_the_arbiter_and_declares_no_riichi(table: RiichiSitting) -> None:
+def test_at_a_result_a_long_press_calls_the_arbiter_and_declares_no_riichi(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.hold("east")
     assert (table.table.calling, table.session.riichi) == (True, ())
 
 
-def test_a_deposit_can_be_laid_and_taken_back_at_the_screen(table: RiichiSitting) -> None:
+def test_a_deposit_can_be_laid_and_taken_back_on_the_screen(table: RiichiSitting) -> None:
     table.take(DepositLaid(at=table.wait(), seat="east", laid=True))
     table.take(DepositLaid(at=table.wait(), seat="east", laid=False))
     assert (table.session.riichi, table.scores) == ((), (25_000,) * 4)
 
 
-def test_who_has_less_than_a_deposit_declares_no_riichi() -> None:
+def test_a_seat_with_less_than_a_deposit_cannot_declare_riichi() -> None:
     poor = RiichiStanding(
         hand=5,
         round_wind="south",
@@ -110,21 +110,21 @@ def test_who_has_less_than_a_deposit_declares_no_riichi() -> None:
     assert table.session.riichi == ()
 
 
-def test_a_riichi_whose_own_tile_was_won_on_was_none(table: RiichiSitting) -> None:
+def test_a_riichi_whose_declaration_tile_was_won_on_is_void(table: RiichiSitting) -> None:
     table.hold("west")
     table.ron("south", "west", on_riichi_tile=True)
     table.record()
     assert table.scores == (25_000, 28_900, 21_100, 25_000)
 
 
-def test_any_other_riichi_goes_to_the_winner(table: RiichiSitting) -> None:
+def test_any_other_deposit_goes_to_the_winner(table: RiichiSitting) -> None:
     table.hold("west")
     table.ron("south", "west")
     table.record()
     assert tuple(table.session.state.scores) == (25_000, 29_900, 20_100, 25_000)
 
 
-def test_two_ron_are_both_valued_and_three_break_the_hand_off(table: RiichiSitting) -> None:
+def test_two_ron_are_both_valued_and_three_abort_the_hand(table: RiichiSitting) -> None:
     table.declare("south", "north")
     table.tell("ron", wins={"south": fu30(1), "north": fu30(2)}, loser="west")
     table.record()
@@ -136,7 +136,7 @@ def test_two_ron_are_both_valued_and_three_break_the_hand_off(table: RiichiSitti
     assert tuple(table.session.state.scores) == (25_000, 26_000, 22_000, 27_000)
 
 
-def test_where_only_the_nearest_wins_the_claim_window_still_takes_all_and_one_is_paid() -> None:
+def test_if_only_the_nearest_wins_the_window_takes_all_claims_and_one_is_paid() -> None:
     table = RiichiSitting(session_plan(profile="riichi-basic"))
     table.begin()
     table.declare("south", "north")
@@ -145,20 +145,20 @@ def test_where_only_the_nearest_wins_the_claim_window_still_takes_all_and_one_is
     assert tuple(table.session.state.scores) == (25_000, 25_000, 23_000, 27_000)
 
 
-def test_a_tsumo_pays_from_all(table: RiichiSitting) -> None:
+def test_a_tsumo_is_paid_by_all(table: RiichiSitting) -> None:
     table.declare("east")
     table.tell("tsumo", wins={"east": RiichiWin(han=3, fu=30)})
     table.record()
     assert tuple(table.session.state.scores) == (31_000, 23_000, 23_000, 23_000)
 
 
-def test_a_win_is_that_of_those_who_declared(table: RiichiSitting) -> None:
+def test_only_those_who_declared_can_win(table: RiichiSitting) -> None:
     table.declare("south")
     wrong = RiichiEvent(kind="ron", wins={"north": fu30(1)}, loser="west")
     assert table.refusal(HandEntered(at=table.wait(), told=wrong)) == "winners_differ"
 
 
-def test_when_nobody_won_each_seat_says_whether_it_is_tenpai_and_riichi_says_so_already(table: RiichiSitting) -> None:
+def test_in_a_drawn_hand_each_seat_declares_tenpai_and_riichi_already_counts_as_tenpai(table: RiichiSitting) -> None:
     table.hold("west")
     table.draw()
     assert (table.table.phase, table.table.hand.asks_tenpai) == (Phase.DECLARED, True)
@@ -170,7 +170,7 @@ def test_when_nobody_won_each_seat_says_whether_it_is_tenpai_and_riichi_says_so_
     assert table.session.state.deposits == 1
 
 
-def test_a_nagashi_takes_the_place_of_tenpai(table: RiichiSitting) -> None:
+def test_a_nagashi_replaces_tenpai(table: RiichiSitting) -> None:
     table.draw()
     table.wait()
     table.tell("draw", nagashi=["south"])
@@ -179,7 +179,7 @@ def test_a_nagashi_takes_the_place_of_tenpai(table: RiichiSitting) -> None:
 
 
 @pytest.mark.parametrize("reason", ["nine_terminals", "four_winds", "four_riichi", "four_kans"])
-def test_a_hand_is_broken_off_after_whoever_has_won_could_press(table: RiichiSitting, reason: str) -> None:
+def test_a_hand_is_aborted_only_after_winners_could_press(table: RiichiSitting, reason: str) -> None:
     table.tell("abort", reason=reason)
     assert table.table.phase is Phase.CLAIMING
     table.close_window()
@@ -187,14 +187,14 @@ def test_a_hand_is_broken_off_after_whoever_has_won_could_press(table: RiichiSit
     assert (table.session.state.dealer, table.session.state.counters) == (0, 1)
 
 
-def test_who_has_won_comes_before_what_was_said_to_end_the_hand(table: RiichiSitting) -> None:
+def test_a_win_comes_before_a_reported_end_of_the_hand(table: RiichiSitting) -> None:
     table.press("south")
     table.tell("abort", reason="four_winds")
     table.close_window()
     assert (table.table.phase, table.table.hand.ending) == (Phase.DECLARED, None)
 
 
-def test_a_chombo_pays_a_mangan_the_other_way_round_and_gives_deposits_back(table: RiichiSitting) -> None:
+def test_a_chombo_pays_a_reversed_mangan_and_returns_deposits(table: RiichiSitting) -> None:
     table.hold("north")
     table.tell("chombo", offenders=["south"])
     table.close_window()
@@ -202,7 +202,7 @@ def test_a_chombo_pays_a_mangan_the_other_way_round_and_gives_deposits_back(tabl
     assert tuple(table.session.state.scores) == (29_000, 17_000, 27_000, 27_000)
 
 
-def test_a_declaration_that_is_false_is_a_chombo(table: RiichiSitting) -> None:
+def test_a_false_declaration_is_a_chombo(table: RiichiSitting) -> None:
     table.declare("east")
     table.tell("chombo", offenders=["east"])
     table.record()
@@ -215,7 +215,7 @@ def test_a_minor_fault_costs_a_deposit_and_the_hand_goes_on(table: RiichiSitting
     assert table.scores == (25_000, 24_000, 25_000, 25_000)
 
 
-def test_a_minor_fault_that_is_ruled_over_a_declared_hand_leaves_the_declaration_to_be_valued(
+def test_a_minor_fault_after_a_declaration_leaves_it_to_be_valued(
     table: RiichiSitting,
 ) -> None:
     table.declare("south")
@@ -226,7 +226,7 @@ def test_a_minor_fault_that_is_ruled_over_a_declared_hand_leaves_the_declaration
     assert tuple(table.session.state.scores) == (25_000, 29_900, 21_100, 24_000)
 
 
-def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: RiichiSitting) -> None:
+def test_a_minor_fault_in_a_drawn_hand_keeps_the_declared_tenpai(table: RiichiSitting) -> None:
     table.draw()
     table.press("south")
     table.tell("minor_fault", offenders=["north"])
@@ -237,7 +237,7 @@ def test_a_minor_fault_in_a_drawn_hand_leaves_who_is_tenpai_to_be_paid(table: Ri
     assert tuple(table.session.state.scores) == (24_000, 28_000, 24_000, 23_000)
 
 
-def test_a_minor_fault_after_a_hand_shows_its_own_payment_and_taken_back_that_of_the_hand(table: RiichiSitting) -> None:
+def test_a_minor_fault_after_a_hand_shows_its_payment_and_taken_back_that_of_the_hand(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
     hand = table.table.hand.result, table.session.settled
@@ -265,7 +265,7 @@ def test_the_last_entry_can_be_taken_back_and_the_hand_entered_again(table: Riic
     assert (fact.entry, fact.deltas["south"]) == (1, 8700)
 
 
-def test_the_desk_cannot_have_a_hand_of_a_session_entered_again(table: RiichiSitting) -> None:
+def test_the_desk_cannot_reopen_a_hand_of_a_session(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
     before = table.table
@@ -275,17 +275,17 @@ def test_the_desk_cannot_have_a_hand_of_a_session_entered_again(table: RiichiSit
     assert table.table == replace(before, last_order=1, handled_orders=((1, "order-0001"),), refused_orders=refused)
 
 
-def test_before_anything_was_recorded_there_is_nothing_to_take_back(table: RiichiSitting) -> None:
+def test_nothing_can_be_taken_back_before_the_first_entry(table: RiichiSitting) -> None:
     assert table.refusal(LastTakenBack(at=table.wait())) == "nothing_to_take_back"
 
 
-def test_a_result_that_is_not_accepted_goes_back_to_where_it_came_from(table: RiichiSitting) -> None:
+def test_a_refused_result_returns_to_where_it_was_entered(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.take(ResultRefused(at=table.wait()))
     assert (table.table.phase, table.table.hand.result) == (Phase.DECLARED, None)
 
 
-def test_a_negative_score_ends_the_session_with_places_and_deposits_given_out(table: RiichiSitting) -> None:
+def test_a_negative_score_ends_the_session_with_places_and_deposits_paid(table: RiichiSitting) -> None:
     table.declare("south")
     table.tell("ron", wins={"south": RiichiWin(yakuman=1)}, loser="west")
     table.record()
@@ -298,7 +298,7 @@ def test_a_negative_score_ends_the_session_with_places_and_deposits_given_out(ta
     assert table.session.settled.places == (2, 1, 4, 2)
 
 
-def test_when_the_time_is_up_the_session_ends_between_two_hands(table: RiichiSitting) -> None:
+def test_when_time_is_up_the_session_can_be_ended_between_two_hands(table: RiichiSitting) -> None:
     assert table.refusal(SessionStopped(at=table.wait())) == "not_now"
     table.drawn("east")
     table.record()
@@ -306,7 +306,7 @@ def test_when_the_time_is_up_the_session_ends_between_two_hands(table: RiichiSit
     assert table.table.phase is Phase.FINISHED
 
 
-def test_an_end_can_be_taken_back(table: RiichiSitting) -> None:
+def test_the_end_of_a_session_can_be_taken_back(table: RiichiSitting) -> None:
     table.drawn("east")
     table.record()
     table.take(SessionStopped(at=table.wait()))
@@ -318,7 +318,7 @@ def test_an_end_can_be_taken_back(table: RiichiSitting) -> None:
     assert table.session.hand == 2
 
 
-def test_a_device_without_a_journal_goes_on_where_the_scorer_says_that_the_session_stands(table: RiichiSitting) -> None:
+def test_a_device_without_a_journal_continues_from_the_scorers_standing(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
     fact = table.facts[-1]
@@ -327,7 +327,7 @@ def test_a_device_without_a_journal_goes_on_where_the_scorer_says_that_the_sessi
     assert (other.session.state, other.session.hand, other.session.recorded) == (table.session.state, 2, 7)
 
 
-def test_a_session_goes_on_with_the_players_under_other_names(table: RiichiSitting) -> None:
+def test_a_session_continues_with_renamed_players(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
     had, came = table.session, session_plan()
@@ -349,7 +349,7 @@ def test_another_session_waits_until_this_one_is_over(table: RiichiSitting) -> N
     assert (table.table.phase, table.session.hand) == (Phase.CONFIRMING, 1)
 
 
-def test_the_same_session_planned_again_changes_nothing(table: RiichiSitting) -> None:
+def test_planning_the_same_session_again_changes_nothing(table: RiichiSitting) -> None:
     table.ron("south", "west")
     table.record()
     before = table.session
@@ -358,12 +358,12 @@ def test_the_same_session_planned_again_changes_nothing(table: RiichiSitting) ->
     assert (table.session, table.table.phase) == (before, Phase.RECORDED)
 
 
-def test_after_a_riichi_session_a_table_can_have_plays_with_carriers(table: RiichiSitting) -> None:
+def test_after_a_riichi_session_a_table_can_play_duplicate_deals(table: RiichiSitting) -> None:
     table.drawn()
     table.record()
     table.take(SessionStopped(at=table.wait()))
     unknown = Assigned(at=table.wait(), assignment=plan(profile="nowhere"))
-    assert table.refusal(unknown) == "unknown_profile"  # the journal must not keep it: no program could start on it
+    assert table.refusal(unknown) == "unknown_profile"  # the journal must not store it: no program could start with it
     table.take(Assigned(at=table.wait(), assignment=plan(play(1), play(2)), first=1))
     assert (table.table.phase, table.table.session, table.play.round) == (Phase.RESTORING, None, 2)
 
@@ -375,13 +375,13 @@ def test_after_a_riichi_session_a_table_can_have_plays_with_carriers(table: Riic
         (session_plan(rules="id = 3"), "bad_profile"),
     ],
 )
-def test_a_session_by_rules_that_nobody_knows_is_refused(given: object, code: str) -> None:
+def test_a_session_with_unknown_rules_is_refused(given: object, code: str) -> None:
     sitting = RiichiSitting.__new__(RiichiSitting)
     sitting.table = Table()
     assert sitting.refusal(Assigned(at=1, assignment=given)) == code  # type: ignore[arg-type]  # a plan
 
 
-def test_a_table_without_a_session_takes_none_of_its_events() -> None:
+def test_a_table_without_a_session_refuses_its_events() -> None:
     table = Table()
     sitting = RiichiSitting.__new__(RiichiSitting)
     sitting.table = table
@@ -389,7 +389,7 @@ def test_a_table_without_a_session_takes_none_of_its_events() -> None:
         assert sitting.refusal(event) == "not_now"
 
 
-def test_a_restart_in_the_middle_of_a_hand_keeps_all(table: RiichiSitting) -> None:
+def test_a_restart_during_a_hand_loses_nothing(table: RiichiSitting) -> None:
     table.hold("west")
     table.take(ButtonPressed(at=table.wait(), seat="south"))
     before = table.session
@@ -397,7 +397,7 @@ def test_a_restart_in_the_middle_of_a_hand_keeps_all(table: RiichiSitting) -> No
     assert (table.session, table.table.phase) == (before, Phase.CLAIMING)
 
 
-def test_wrong_pins_stay_counted_and_the_arbiter_here_through_hands_take_backs_and_sessions(
+def test_wrong_pins_and_the_arbiter_outlast_hands_take_backs_and_sessions(
     table: RiichiSitting,
 ) -> None:
     table.admit()
@@ -436,9 +436,7 @@ OF_DUPLICATE: tuple[Event, ...] = (
 
 @pytest.mark.parametrize("phase", [Phase.CONFIRMING, Phase.PLAYING, Phase.DECLARED, Phase.ACCEPTING, Phase.RECORDED])
 @pytest.mark.parametrize("event", OF_DUPLICATE, ids=lambda event: type(event).__name__)
-def test_what_is_ruled_on_a_duplicate_play_is_refused_in_a_session_and_loses_no_hand(
-    event: Event, phase: Phase
-) -> None:
+def test_rulings_on_duplicate_plays_are_refused_in_a_session_and_lose_no_hand(event: Event, phase: Phase) -> None:
     table = riichi_in(phase)
     table.admit()
     assert table.refusal(event) == "not_now"
@@ -455,7 +453,7 @@ hands = st.one_of(
 
 
 def played(table: RiichiSitting, how: str, seat: Seat, other: Seat, han: int) -> None:
-    """Play one hand so, and go on."""
+    """Play one hand with this ending, and go on."""
     if how == "ron" and seat != other:
         table.ron(seat, other, han)
     elif how == "tsumo":
@@ -476,7 +474,7 @@ def played(table: RiichiSitting, how: str, seat: Seat, other: Seat, han: int) ->
 
 @COSTLY
 @given(st.lists(hands, min_size=1, max_size=4))
-def test_what_is_told_is_what_the_rules_reckon_and_replaying_the_events_gives_the_same_table(
+def test_facts_match_the_rules_and_replaying_the_events_gives_the_same_table(
     steps: list[tuple[str, Seat, Seat, int]],
 ) -> None:
     table = RiichiSitting()

@@ -1,4 +1,4 @@
-"""Planned deals under riichi rules: claims as at every table, han and fu, each hand scored alone, told as a result."""
+"""Planned deals under riichi rules: claims as at every table, han and fu, each hand scored alone and then reported."""
 
 import pytest
 
@@ -32,14 +32,14 @@ def points(sitting: AloneSitting) -> tuple[int, ...]:
     return tuple(fact.points[seat] for seat in SEATS)
 
 
-def test_walls_are_restored_and_confirmed_as_for_every_deal_and_presses_wait_the_riichi_window() -> None:
+def test_walls_are_restored_as_for_every_deal_and_the_riichi_window_applies() -> None:
     sitting = AloneSitting()
     assert (sitting.table.phase, sitting.table.claim_ms) == (Phase.RESTORING, 3000)
     sitting.begin()
     assert (sitting.table.phase, sitting.table.planned_riichi, sitting.table.session) == (Phase.PLAYING, True, None)
 
 
-def test_a_ron_is_told_with_its_han_and_fu_and_points_in_hundreds(table: AloneSitting) -> None:
+def test_a_ron_is_reported_with_han_fu_and_points_in_hundreds(table: AloneSitting) -> None:
     table.declare("south")
     table.tell("ron", wins={"south": fu30(3)}, loser="west")
     assert table.table.phase is Phase.ACCEPTING
@@ -52,7 +52,7 @@ def test_a_ron_is_told_with_its_han_and_fu_and_points_in_hundreds(table: AloneSi
     assert points_paid(fact, "east", load_rules("riichi-montreal")) == fact.points
 
 
-def test_the_dealer_of_the_deal_pays_twice_wherever_they_sit() -> None:
+def test_the_dealer_of_the_deal_pays_double_wherever_they_sit() -> None:
     sitting = AloneSitting(dealer="west")
     sitting.begin()
     sitting.declare("south")
@@ -61,7 +61,7 @@ def test_the_dealer_of_the_deal_pays_twice_wherever_they_sit() -> None:
     assert points(sitting) == (-16, 64, -32, -16)
 
 
-def test_two_ron_are_both_paid_and_three_break_the_hand_off_for_nothing(table: AloneSitting) -> None:
+def test_two_ron_are_both_paid_and_three_abort_the_hand_without_points(table: AloneSitting) -> None:
     table.declare("south", "north")
     table.tell("ron", wins={"south": fu30(1), "north": fu30(2)}, loser="west")
     table.press(*SEATS)
@@ -76,7 +76,7 @@ def test_two_ron_are_both_paid_and_three_break_the_hand_off_for_nothing(table: A
     assert (fact.win, fact.winners, points(table)) == ("draw", {}, (0, 0, 0, 0))
 
 
-def test_where_only_the_nearest_wins_the_result_names_that_one_alone() -> None:
+def test_if_only_the_nearest_wins_the_result_names_that_seat_only() -> None:
     sitting = AloneSitting(profile="riichi-basic")
     sitting.begin()
     sitting.declare("south", "north")
@@ -87,7 +87,7 @@ def test_where_only_the_nearest_wins_the_result_names_that_one_alone() -> None:
     assert (fact.winners, points(sitting)) == ({"north": 2}, (0, 0, -20, 20))
 
 
-def test_a_yakuman_counts_as_thirteen_han_and_half_of_it_falls_to_who_fed_it(table: AloneSitting) -> None:
+def test_a_yakuman_counts_as_thirteen_han_and_the_responsible_seat_pays_half(table: AloneSitting) -> None:
     table.declare("south")
     table.tell("ron", wins={"south": RiichiWin(yakuman=1, responsible="north")}, loser="west")
     table.press(*SEATS)
@@ -96,7 +96,7 @@ def test_a_yakuman_counts_as_thirteen_han_and_half_of_it_falls_to_who_fed_it(tab
     assert (fact.winners, points(table)) == ({"south": 13}, (0, 320, -160, -160))
 
 
-def test_a_drawn_hand_asks_each_seat_whether_it_is_tenpai(table: AloneSitting) -> None:
+def test_in_a_drawn_hand_each_seat_is_asked_about_tenpai(table: AloneSitting) -> None:
     table.draw()
     assert (table.table.phase, table.table.hand.asks_tenpai) == (Phase.DECLARED, True)
     table.press("east", "south", "south", "west")
@@ -105,7 +105,7 @@ def test_a_drawn_hand_asks_each_seat_whether_it_is_tenpai(table: AloneSitting) -
     assert points(table) == (15, -15, 15, -15)
 
 
-def test_a_nagashi_takes_the_place_of_tenpai(table: AloneSitting) -> None:
+def test_a_nagashi_replaces_tenpai(table: AloneSitting) -> None:
     table.draw()
     table.wait()
     table.tell("draw", nagashi=["south"])
@@ -113,7 +113,7 @@ def test_a_nagashi_takes_the_place_of_tenpai(table: AloneSitting) -> None:
     assert points(table) == (-40, 80, -20, -20)
 
 
-def test_who_has_won_on_the_last_tile_comes_before_the_draw_and_before_what_breaks_it_off(table: AloneSitting) -> None:
+def test_a_win_on_the_last_tile_comes_before_the_draw_and_before_an_abort(table: AloneSitting) -> None:
     table.tell("abort", reason="four_winds")
     assert table.table.ended
     table.press("north")
@@ -122,7 +122,7 @@ def test_who_has_won_on_the_last_tile_comes_before_the_draw_and_before_what_brea
     assert (table.table.phase, table.table.hand.ending) == (Phase.DECLARED, None)
 
 
-def test_a_hand_that_is_broken_off_is_nothing_for_all_and_no_key_tells_of_a_press(table: AloneSitting) -> None:
+def test_an_aborted_hand_scores_nothing_and_no_key_reveals_a_press(table: AloneSitting) -> None:
     table.tell("abort", reason="nine_terminals")
     table.close_window()
     assert table.table.phase is Phase.ACCEPTING
@@ -130,7 +130,7 @@ def test_a_hand_that_is_broken_off_is_nothing_for_all_and_no_key_tells_of_a_pres
     assert points(table) == (0, 0, 0, 0)
 
 
-def test_a_long_press_calls_the_arbiter_and_lays_nothing(table: AloneSitting) -> None:
+def test_a_long_press_calls_the_arbiter_and_lays_no_deposit(table: AloneSitting) -> None:
     table.hold("north")
     table.close_window()
     assert (table.table.calling, table.table.phase) == (True, Phase.PLAYING)
@@ -160,7 +160,7 @@ def test_a_false_declaration_costs_imp_and_the_hand_goes_on(table: AloneSitting)
         (RiichiEvent(kind="draw"), "winners_differ"),
     ],
 )
-def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
+def test_an_impossible_ending_is_refused_by_code_and_changes_nothing(
     table: AloneSitting, told: RiichiEvent, code: str
 ) -> None:
     table.declare("south")
@@ -169,14 +169,14 @@ def test_what_cannot_be_is_refused_by_code_and_changes_nothing(
     assert table.table == before
 
 
-def test_a_hand_value_is_not_asked_for(table: AloneSitting) -> None:
+def test_an_mcr_hand_value_is_refused(table: AloneSitting) -> None:
     table.declare("south")
     entered = ValueEntered(at=table.wait(), win="self_drawn", winners={"south": 8}, discarder=None)
     assert table.refusal(entered) == "not_now"
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_a_result_is_entered_again_where_it_came_from(table: AloneSitting, drawn: bool) -> None:  # noqa: FBT001 - a case
+def test_a_refused_result_is_entered_again_where_it_was(table: AloneSitting, drawn: bool) -> None:  # noqa: FBT001 - a case
     if drawn:
         table.draw()
         table.press("east")
@@ -203,7 +203,7 @@ def test_the_arbiter_reopens_corrects_and_voids_it_as_any_play(table: AloneSitti
     assert (table.table.phase, table.table.hand.result, type(table.facts[-1])) == (Phase.RECORDED, None, Ruled)
 
 
-def test_each_seat_has_the_whole_wall_before_it_in_turn_from_the_dealer_on() -> None:
+def test_the_whole_wall_is_drawn_in_turn_beginning_with_the_dealers() -> None:
     dealers: tuple[Seat, ...] = SEATS
     assert [AloneSitting(dealer=dealer).wall for dealer in dealers] == [
         ("east", "south", "west", "north"),

@@ -27,7 +27,7 @@ MINUTE: Final = 60 * S
 
 
 def limited(minutes: int = 40) -> Sitting:
-    """Sit at a table whose first play is limited; the second is not."""
+    """Start a table whose first play has a time limit, and whose second has none."""
     sitting = Sitting()
     sitting.table = Table()
     longer = msgspec.structs.replace(plan(play(1), play(2)), minutes={1: minutes})
@@ -45,7 +45,7 @@ def left(sitting: Sitting, after: int = 0) -> int | None:
     return minutes_left(sitting.table, sitting.now + after)
 
 
-def test_time_runs_from_the_fourth_confirmation_and_a_minute_that_has_begun_counts_whole() -> None:
+def test_time_runs_from_the_fourth_confirmation_and_a_begun_minute_counts_whole() -> None:
     sitting = limited()
     sitting.restore()
     sitting.wait(30 * MINUTE)
@@ -55,13 +55,13 @@ def test_time_runs_from_the_fourth_confirmation_and_a_minute_that_has_begun_coun
     assert {after: left(sitting, after) for after in at} == at
 
 
-def test_time_that_is_up_is_told_and_then_the_minutes_over() -> None:
+def test_when_time_is_up_it_says_so_and_then_shows_the_minutes_over() -> None:
     sitting = playing(2)
     at = {2 * MINUTE: 0, 3 * MINUTE - 1: 0, 3 * MINUTE: -1, 62 * MINUTE: -60}
     assert {after: left(sitting, after) for after in at} == at
 
 
-def test_extra_time_is_added_and_a_pause_is_taken_off_while_it_lasts_and_after() -> None:
+def test_extra_time_is_added_and_a_pause_does_not_count_during_it_or_after() -> None:
     sitting = playing()
     began = sitting.now
     sitting.order("extra_time", at=began + MINUTE, minutes=10)
@@ -75,7 +75,7 @@ def test_extra_time_is_added_and_a_pause_is_taken_off_while_it_lasts_and_after()
     assert left(sitting) == 40
 
 
-def test_the_room_is_told_of_pauses_in_milliseconds_that_stand_still_while_nothing_begins_or_ends() -> None:
+def test_pauses_are_published_in_ms_that_change_only_when_one_begins_or_ends() -> None:
     sitting = playing()
     began = sitting.now
     assert (paused_ms(sitting.table), played_ms(sitting.table)) == (0, None)
@@ -101,7 +101,7 @@ def test_a_play_without_a_limit_has_no_clock_and_a_new_play_begins_its_own() -> 
     assert (sitting.table.phase, left(sitting)) == (Phase.PLAYING, None)
 
 
-def test_the_clock_goes_on_while_a_result_is_entered_and_accepted() -> None:
+def test_the_clock_runs_on_while_a_result_is_entered_and_accepted() -> None:
     sitting = playing()
     began = sitting.now
     sitting.declare("west")
@@ -111,7 +111,7 @@ def test_the_clock_goes_on_while_a_result_is_entered_and_accepted() -> None:
 
 
 @pytest.mark.parametrize("pressing", [("west",), SEATS])
-def test_whether_somebody_has_pressed_the_time_that_is_shown_is_the_same(pressing: tuple[str, ...]) -> None:
+def test_the_shown_time_does_not_depend_on_presses(pressing: tuple[str, ...]) -> None:
     quiet, pressed = playing(), playing()
     pressed.press(*(seat for seat in SEATS if seat in pressing))
     assert pressed.table.phase is Phase.CLAIMING
@@ -123,7 +123,7 @@ def test_whether_somebody_has_pressed_the_time_that_is_shown_is_the_same(pressin
         assert one == other
 
 
-def test_after_a_restart_on_the_same_clock_it_goes_on_and_after_a_power_cut_nothing_is_guessed() -> None:
+def test_the_clock_survives_a_restart_on_the_same_clock_and_is_unknown_after_a_power_cut() -> None:
     same, cut = playing(), playing()
     same.take(Restarted(at=same.wait(10 * MINUTE), same_clock=True))
     assert left(same) == 30
@@ -132,13 +132,13 @@ def test_after_a_restart_on_the_same_clock_it_goes_on_and_after_a_power_cut_noth
 
 
 def session(standing: RiichiStanding | None = None) -> RiichiSitting:
-    """Begin a riichi session that is limited."""
+    """Start a riichi session with a time limit."""
     sitting = RiichiSitting(msgspec.structs.replace(session_plan(standing=standing), minutes={1: 75}))
     sitting.begin()
     return sitting
 
 
-def test_a_riichi_session_has_one_time_and_extra_time_and_pauses_count_until_it_ends() -> None:
+def test_a_riichi_session_has_one_clock_that_counts_extra_time_and_pauses_until_it_ends() -> None:
     sitting = session()
     began = sitting.now
     sitting.order("extra_time", minutes=10)
@@ -162,7 +162,7 @@ def test_a_riichi_session_has_one_time_and_extra_time_and_pauses_count_until_it_
     assert sitting.table.extra_min == 15
 
 
-def test_the_time_of_a_session_that_began_at_another_device_is_not_guessed() -> None:
+def test_the_time_of_a_session_begun_on_another_device_is_unknown() -> None:
     scores = dict.fromkeys(SEATS, 25_000)
     going = RiichiStanding(hand=5, round_wind="south", dealer="east", counters=0, deposits=0, scores=scores)
     assert left(session(going)) is None

@@ -1,4 +1,4 @@
-"""What looks tell of trays, and the fewest moves that put a carrier right."""
+"""What checks reveal about trays, and the fewest moves that correct a carrier."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ def look(*wrongs: Misplaced) -> TrayChecked:
     return TrayChecked(at=1, seat="east", rows=play(1).order["east"], wrong=wrongs)
 
 
-def test_each_kind_of_fault_is_a_kind_of_lying() -> None:
+def test_each_kind_of_fault_gives_a_kind_of_content() -> None:
     kinds = {
         kind: tray_contents(look(wrong(kind)))[ONE]
         for kind in ("missing", "foreign", "face-up", "occluded", "upside-down")
@@ -71,13 +71,13 @@ def test_each_kind_of_fault_is_a_kind_of_lying() -> None:
     }
 
 
-def test_a_look_in_which_no_tray_was_found_tells_nothing_of_its_places() -> None:
+def test_a_check_without_a_tray_says_nothing_about_its_places() -> None:
     unread = tray_contents(TrayChecked(at=1, seat="south", rows=()))
     assert set(unread.values()) == {PlaceContent(Content.UNREAD)}
     assert {place.seat for place in unread} == {"south"}
 
 
-def test_trays_that_are_not_under_the_camera_are_as_they_were_seen_last() -> None:
+def test_trays_that_are_not_under_the_camera_stay_as_last_seen() -> None:
     seen = with_look(with_look(BLANK, swapped(play(1), "south", 1)), right(play(1), "east", 2))
     assert {place: seen[place] for place in PLACES if place.seat == "east"} == {
         place: lying for place, lying in RIGHT.items() if place.seat == "east"
@@ -86,7 +86,7 @@ def test_trays_that_are_not_under_the_camera_are_as_they_were_seen_last() -> Non
     assert seen[TilePlace("west", 0, 0)] == PlaceContent(Content.UNSEEN)
 
 
-def test_a_tile_that_has_turned_up_in_another_tray_is_remembered_in_none() -> None:
+def test_a_tile_seen_in_another_tray_is_forgotten_everywhere_else() -> None:
     moved = DEAL[TilePlace("south", 0, 0)]
     hand = (moved, *play(1).order["east"][0][1:])
     with_it = TrayChecked(at=2, seat="east", rows=(hand, *play(1).order["east"][1:]))
@@ -95,14 +95,14 @@ def test_a_tile_that_has_turned_up_in_another_tray_is_remembered_in_none() -> No
     assert seen[TilePlace("south", 0, 0)] == PlaceContent(Content.UNREAD)
 
 
-def test_of_two_tiles_with_one_serial_neither_is_believed() -> None:
+def test_two_tiles_with_one_serial_both_count_as_unread() -> None:
     one, _, *hand = play(1).order["east"][0]
     twice = TrayChecked(at=2, seat="east", rows=((one, one, *hand), *play(1).order["east"][1:]))
     seen = with_look(BLANK, twice)
     assert (seen[ONE], seen[OTHER]) == (PlaceContent(Content.UNREAD), PlaceContent(Content.UNREAD))
 
 
-def test_a_move_is_done_when_all_its_places_are_seen_so() -> None:
+def test_a_move_is_done_when_all_its_places_are_seen_changed() -> None:
     mixed = {**RIGHT, ONE: RIGHT[OTHER], OTHER: RIGHT[ONE]}
     swap = Swap(ONE, OTHER)
     assert is_done(swap, mixed, RIGHT)
@@ -113,7 +113,7 @@ def test_a_move_is_done_when_all_its_places_are_seen_so() -> None:
     assert is_done(Shift(OTHER, ONE), gap, after_move(gap, Shift(OTHER, ONE)))
 
 
-def test_a_face_that_was_turned_over_is_done_whether_or_not_its_back_is_read_already() -> None:
+def test_a_turned_face_is_done_whether_or_not_its_back_has_been_read() -> None:
     face = {**RIGHT, ONE: PlaceContent(Content.FACE_UP, aligned=False)}
     assert is_done(Turn(ONE), face, RIGHT)
     assert is_done(Turn(ONE), face, {**RIGHT, ONE: PlaceContent(Content.UNREAD)})
@@ -121,12 +121,12 @@ def test_a_face_that_was_turned_over_is_done_whether_or_not_its_back_is_read_alr
 
 
 @given(small)
-def test_there_are_as_few_moves_as_trying_everything_finds(carrier: Carrier) -> None:
+def test_the_number_of_moves_is_the_smallest_found_by_trying_everything(carrier: Carrier) -> None:
     assert count_moves(carrier, DEAL) == len([*all_moves(carrier, DEAL)]) == tried_out(carrier)
 
 
 @given(carriers, st.sampled_from([None, *SEATS]))
-def test_the_moves_put_a_whole_carrier_right_and_are_as_many_as_was_said(carrier: Carrier, near: Seat | None) -> None:
+def test_the_moves_correct_a_whole_carrier_in_the_predicted_number(carrier: Carrier, near: Seat | None) -> None:
     said, moves = count_moves(carrier, DEAL), [*all_moves(carrier, DEAL, near)]
     for move in moves:
         carrier = after_move(carrier, move)
@@ -135,8 +135,8 @@ def test_the_moves_put_a_whole_carrier_right_and_are_as_many_as_was_said(carrier
 
 
 @given(carriers, st.lists(st.sampled_from(PLACES), min_size=2, max_size=5, unique=True))
-def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Carrier, places: list[TilePlace]) -> None:
-    """With the law above: nobody needs fewer moves, on a whole carrier in any disorder."""
+def test_no_move_of_any_kind_saves_more_than_one(carrier: Carrier, places: list[TilePlace]) -> None:
+    """So with the law above, nobody needs fewer moves, on a whole carrier in any disorder."""
     before, lies = count_moves(carrier, DEAL), known_places(carrier)
     for move in every_move({place: carrier[place] for place in places}):
         if not isinstance(move, PutIn) or move.serial not in lies:
@@ -144,21 +144,21 @@ def test_no_movement_of_any_kind_brings_a_carrier_nearer_than_by_one(carrier: Ca
 
 
 @given(carriers, st.sampled_from([None, *SEATS]))
-def test_who_makes_the_first_move_is_told_the_rest_as_it_was(carrier: Carrier, near: Seat | None) -> None:
+def test_after_the_first_move_the_remaining_ones_stay_the_same(carrier: Carrier, near: Seat | None) -> None:
     moves = [*all_moves(carrier, DEAL, near)]
     if moves:
         assert [*all_moves(after_move(carrier, moves[0]), DEAL, near)] == moves[1:]
 
 
 @given(carriers)
-def test_a_tile_goes_from_one_tray_to_another_only_when_no_tray_can_be_mended_by_itself(carrier: Carrier) -> None:
+def test_tiles_move_between_trays_only_if_no_tray_can_be_corrected_by_itself(carrier: Carrier) -> None:
     move = next_move(carrier, DEAL)
     if move is not None and crosses(move):
         alone = [{place: lying for place, lying in carrier.items() if place.seat == seat} for seat in SEATS]
         assert {type(next_move(tray, DEAL)) for tray in alone} <= {type(None), PutIn}
 
 
-def test_a_right_carrier_needs_no_move_nor_one_of_which_nothing_was_seen() -> None:
+def test_neither_a_right_carrier_nor_an_unseen_one_needs_a_move() -> None:
     assert (next_move(RIGHT, DEAL), count_moves(RIGHT, DEAL)) == (None, 0)
     unseen = dict.fromkeys(PLACES, PlaceContent(Content.UNSEEN))
     assert (next_move(unseen, DEAL), count_moves(unseen, DEAL)) == (None, 0)
@@ -186,5 +186,7 @@ def examples() -> Iterator[tuple[str, list[tuple[TilePlace, PlaceContent]], list
 
 
 @pytest.mark.parametrize(("lying", "moves"), [pytest.param(*one[1:], id=one[0]) for one in examples()])
-def test_what_staff_are_told(lying: list[tuple[TilePlace, PlaceContent]], moves: list[Move]) -> None:
+def test_each_kind_of_disorder_gives_the_expected_moves(
+    lying: list[tuple[TilePlace, PlaceContent]], moves: list[Move]
+) -> None:
     assert told(*lying) == moves

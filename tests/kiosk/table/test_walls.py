@@ -1,4 +1,4 @@
-"""A deal that was not verified is not played, and staff are told that a carrier is the wrong one."""
+"""A deal that is not verified is not played, and staff are told when a carrier is the wrong one."""
 
 import random
 from dataclasses import replace as replace_state
@@ -27,7 +27,7 @@ from kiosk.table.events import (
 from tests.kiosk.tables import SETTLE, Sitting, play, right, sitting_in, strange, swapped
 
 
-def test_four_right_trays_in_any_order_are_a_restored_deal() -> None:
+def test_four_right_trays_in_any_order_restore_the_deal() -> None:
     sitting = Sitting()
     sitting.lay(["west", "east", "north"])
     assert (sitting.facts, sitting.table.phase) == ([], Phase.RESTORING)
@@ -39,7 +39,7 @@ def test_four_right_trays_in_any_order_are_a_restored_deal() -> None:
 
 
 @given(st.sampled_from(SEATS), st.integers(0, 33), st.one_of(st.none(), st.integers(1, 136)))
-def test_any_single_place_that_differs_refuses_the_tray(seat: Seat, at: int, found: int | None) -> None:
+def test_a_tray_with_any_single_wrong_place_is_refused(seat: Seat, at: int, found: int | None) -> None:
     sitting = Sitting()
     places: list[int | None] = [serial for row in play(1).order[seat] for serial in row]
     places[at] = found if found != places[at] else None
@@ -49,7 +49,7 @@ def test_any_single_place_that_differs_refuses_the_tray(seat: Seat, at: int, fou
     assert sitting.table.check == TrayProblem(seat, (), unread=places.count(None))
 
 
-def test_right_serials_that_lie_wrong_refuse_the_tray_too() -> None:
+def test_misaligned_tiles_with_the_right_serials_are_refused() -> None:
     """A tile that lies askew or upside down is read, and still wrong."""
     sitting = Sitting()
     sideways = replace(swapped(play(1), "east", 1).wrong[0], kind="sideways", other=None)
@@ -57,20 +57,20 @@ def test_right_serials_that_lie_wrong_refuse_the_tray_too() -> None:
     assert sitting.table.verified == frozenset()
 
 
-def test_rows_that_are_missing_or_too_many_refuse_the_tray() -> None:
+def test_a_tray_with_missing_or_extra_rows_is_refused() -> None:
     for rows in ((), play(1).order["east"][:2], (*play(1).order["east"], ())):
         sitting = Sitting()
         sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=rows))
         assert sitting.table.verified == frozenset()
 
 
-def test_another_seats_tray_refuses_the_tray() -> None:
+def test_the_tray_of_another_seat_is_refused() -> None:
     sitting = Sitting()
     sitting.take(TrayChecked(at=sitting.wait(), seat="east", rows=play(1).order["south"]))
     assert sitting.table.verified == frozenset()
 
 
-def test_a_tray_that_was_right_and_is_seen_wrong_is_right_no_more() -> None:
+def test_a_right_tray_that_is_later_seen_wrong_is_no_longer_right() -> None:
     sitting = Sitting()
     sitting.restore(["east", "south", "west"])
     sitting.take(swapped(play(1), "south", sitting.wait()))
@@ -80,7 +80,7 @@ def test_a_tray_that_was_right_and_is_seen_wrong_is_right_no_more() -> None:
     assert sitting.table.phase is Phase.CONFIRMING
 
 
-def test_a_right_tray_takes_the_complaint_away() -> None:
+def test_a_right_tray_clears_the_complaint() -> None:
     sitting = Sitting()
     sitting.take(swapped(play(1), "south", sitting.wait()))
     assert sitting.table.check is not None
@@ -88,7 +88,7 @@ def test_a_right_tray_takes_the_complaint_away() -> None:
     assert sitting.table.check is None
 
 
-def test_the_same_wrong_look_again_changes_nothing_and_counts_once() -> None:
+def test_the_same_wrong_check_again_changes_nothing_and_counts_once() -> None:
     sitting = Sitting()
     sitting.take(swapped(play(1), "south", sitting.wait()))
     before = sitting.table
@@ -98,7 +98,7 @@ def test_the_same_wrong_look_again_changes_nothing_and_counts_once() -> None:
     assert [fact.refusals for fact in sitting.facts if isinstance(fact, Restored)] == [1]
 
 
-def test_a_tray_under_a_flickering_lamp_gives_no_fact_that_cannot_be_read() -> None:
+def test_a_tray_under_a_flickering_lamp_makes_no_undecodable_fact() -> None:
     sitting = Sitting()
     sitting.table = replace_state(sitting.table, refusals=9998)
     for seat in ("east", "south", "west"):
@@ -106,7 +106,7 @@ def test_a_tray_under_a_flickering_lamp_gives_no_fact_that_cannot_be_read() -> N
     assert sitting.table.refusals == 9999
 
 
-def test_the_fourth_confirmation_begins_the_play_and_one_seat_cannot_confirm_for_another() -> None:
+def test_the_fourth_confirmation_begins_the_play_and_no_seat_can_confirm_for_another() -> None:
     sitting = sitting_in(Phase.CONFIRMING)
     sitting.press("east", "east", "north", "west", "north")
     assert sitting.table.phase is Phase.CONFIRMING
@@ -116,7 +116,7 @@ def test_the_fourth_confirmation_begins_the_play_and_one_seat_cannot_confirm_for
     assert (sitting.table.phase, sitting.table.agreed) == (Phase.PLAYING, frozenset())
 
 
-def test_a_push_while_the_screen_changes_confirms_nothing() -> None:
+def test_a_press_while_the_screen_changes_confirms_nothing() -> None:
     sitting = sitting_in(Phase.CONFIRMING)
     changed = sitting.table.since
     assert sitting.refusal(ButtonPressed(at=changed + SETTLE - 1, seat="east")) == "press_too_soon"
@@ -124,27 +124,27 @@ def test_a_push_while_the_screen_changes_confirms_nothing() -> None:
     assert sitting.table.agreed == {"east"}
 
 
-def test_a_tray_is_looked_at_only_while_walls_are_restored() -> None:
+def test_trays_are_checked_only_while_walls_are_restored() -> None:
     sitting = sitting_in(Phase.PLAYING)
     assert sitting.refusal(right(play(1), "east", sitting.wait())) == "not_now"
 
 
 def of_another_tray(seat: Seat, other: Seat, at: int) -> TrayChecked:
-    """Look at a tray whose first tile is another seat's."""
+    """Return the check of a tray whose first tile is another seat's."""
     (_, *hand), *walls = play(1).order[seat]
     stray = play(1).order[other][0][0]
     wrong = Misplaced(kind="wrong-hand", row=0, col=0, expected=play(1).order[seat][0][0], found=stray)
     return TrayChecked(at=at, seat=seat, rows=((stray, *hand), *walls), wrong=(wrong,))
 
 
-def test_a_tray_that_was_right_is_so_no_more_when_a_tile_of_it_is_seen_in_another() -> None:
+def test_a_tray_is_no_longer_right_when_one_of_its_tiles_is_seen_in_another() -> None:
     sitting = Sitting()
     sitting.restore(["east", "south"])
     sitting.take(of_another_tray("west", "south", sitting.wait()))
     assert sitting.table.verified == {"east"}
 
 
-def test_the_next_move_is_told_and_ticked_off_when_it_is_seen_done() -> None:
+def test_the_next_move_is_proposed_and_marked_done_when_it_is_seen() -> None:
     sitting = Sitting()
     first, second, third = (TilePlace("south", 0, col) for col in range(3))
     (one, two, three, *hand), *walls = play(1).order["south"]
@@ -158,7 +158,7 @@ def test_the_next_move_is_told_and_ticked_off_when_it_is_seen_done() -> None:
     assert (work.move, work.left, work.done, work.last_move_done) == (None, 0, 2, True)
 
 
-def test_who_does_something_else_is_told_moves_from_there() -> None:
+def test_after_another_move_the_proposals_continue_from_there() -> None:
     sitting = Sitting()
     sitting.take(swapped(play(1), "south", sitting.wait()))
     sitting.take(of_another_tray("south", "north", sitting.wait()))
@@ -172,7 +172,7 @@ def tick(sitting: Sitting, seat: Seat, *rows: int, right: bool = True) -> None:
         sitting.take(RowTicked(at=sitting.wait(), seat=seat, row=row, right=right))
 
 
-def test_a_deal_of_which_one_tray_was_ticked_by_hand_is_told_as_not_verified() -> None:
+def test_a_deal_with_a_tray_ticked_by_hand_is_reported_as_not_verified() -> None:
     sitting = Sitting()
     sitting.restore(["east", "south", "west"])
     tick(sitting, "north", 2, 0)
@@ -182,7 +182,7 @@ def test_a_deal_of_which_one_tray_was_ticked_by_hand_is_told_as_not_verified() -
     assert sitting.facts == [Restored(round=1, deal=1, verified=False, by="hand", form=form, refusals=0)]
 
 
-def test_a_deal_that_a_scanner_has_read_is_verified_and_told_so() -> None:
+def test_a_deal_read_by_a_scanner_is_verified_and_reported_so() -> None:
     sitting = Sitting()
     sitting.restore(["east", "south", "west"])
     sitting.take(replace(right(play(1), "north", sitting.wait()), by="scanner"))
@@ -197,7 +197,7 @@ def test_a_tick_can_be_taken_back() -> None:
     assert sitting.table.unverified == SEATS
 
 
-def test_what_the_camera_sees_stands_above_what_was_ticked() -> None:
+def test_what_the_camera_sees_overrides_ticks() -> None:
     sitting = Sitting()
     tick(sitting, "north", 0, 1, 2)
     sitting.take(swapped(play(1), "north", sitting.wait()))
@@ -213,7 +213,7 @@ def check(sitting: Sitting) -> TrayProblem:
 
 
 def of_own(sitting: Sitting, seat: Seat, own: int, other: int) -> TrayChecked:
-    """Look at a tray in which so many tiles of its own lie, anywhere in it, and so many of the next seat's."""
+    """Return the check of a tray with this many of its own tiles, anywhere in it, and this many of the next seat's."""
     homes = [
         [serial for row in sitting.play.order[one] for serial in row]
         for one in (seat, SEATS[(SEATS.index(seat) + 1) % 4])
@@ -230,7 +230,7 @@ def is_strange(own: int, other: int) -> bool:
 
 
 @given(st.integers(0, 2**32))
-def test_any_other_deal_of_the_set_is_not_this_one_and_no_move_is_told(seed: int) -> None:
+def test_any_other_deal_of_the_set_is_recognised_and_no_move_is_proposed(seed: int) -> None:
     sitting = Sitting(play(1), play(2))
     serials = list(range(1, 137))
     random.Random(seed).shuffle(serials)
@@ -242,22 +242,22 @@ def test_any_other_deal_of_the_set_is_not_this_one_and_no_move_is_told(seed: int
     assert (check(sitting).unknown_look is not None, sitting.table.work == Work()) == (strangers, strangers)
 
 
-def test_half_of_what_lies_there_is_enough_to_be_of_this_deal_wherever_in_its_tray_it_lies() -> None:
+def test_half_of_the_tiles_are_enough_for_this_deal_wherever_they_lie_in_their_tray() -> None:
     assert (is_strange(17, 17), is_strange(16, 18)) == (False, True)
 
 
-def test_of_a_tray_of_which_little_is_read_nothing_is_said() -> None:
+def test_a_tray_of_which_little_was_read_gets_no_verdict() -> None:
     assert (is_strange(0, 16), is_strange(0, 17)) == (False, True)
 
 
-def test_a_carrier_of_another_set_is_not_this_one_and_cannot_be_laid_as_it() -> None:
+def test_a_carrier_of_another_set_is_recognised_and_cannot_be_laid() -> None:
     sitting = Sitting()
     sitting.take(strange(sitting.play, "east", sitting.wait(), foreign=True))
     assert (check(sitting).of_another_set, sitting.table.work) == (True, Work())
     assert sitting.refusal(CarrierTakenApart(at=sitting.wait())) == "no_such_carrier"
 
 
-def test_tiles_of_another_set_of_which_no_number_was_read_are_told_too() -> None:
+def test_foreign_tiles_without_a_read_number_are_reported_too() -> None:
     sitting = Sitting()
     look = strange(sitting.play, "east", sitting.wait(), foreign=True)
     sitting.take(
@@ -266,7 +266,7 @@ def test_tiles_of_another_set_of_which_no_number_was_read_are_told_too() -> None
     assert check(sitting).of_another_set
 
 
-def test_staff_may_lay_the_deal_from_tiles_that_are_no_prepared_one() -> None:
+def test_staff_may_lay_the_deal_from_tiles_that_are_no_prepared_deal() -> None:
     sitting = Sitting()
     sitting.take(strange(sitting.play, "east", sitting.wait()))
     sitting.take(CarrierTakenApart(at=sitting.wait()))
@@ -278,21 +278,21 @@ def test_staff_may_lay_the_deal_from_tiles_that_are_no_prepared_one() -> None:
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_without_a_strange_carrier_there_is_none_to_lay_the_deal_from(shown: bool) -> None:  # noqa: FBT001 - an example
+def test_without_an_unknown_carrier_there_is_none_to_lay_the_deal_from(shown: bool) -> None:  # noqa: FBT001 - an example
     sitting = Sitting()
     if shown:
         sitting.take(swapped(sitting.play, "east", sitting.wait()))
     assert sitting.refusal(CarrierTakenApart(at=sitting.wait())) == "no_such_carrier"
 
 
-def test_a_tray_that_staff_have_begun_is_work_whatever_they_put_into_it() -> None:
+def test_a_tray_that_staff_have_begun_counts_as_work_whatever_they_put_into_it() -> None:
     sitting = Sitting()
     sitting.take(swapped(sitting.play, "east", sitting.wait()))
     sitting.take(strange(sitting.play, "east", sitting.wait()))
     assert check(sitting).unknown_look is None
 
 
-def test_a_tray_in_the_place_of_one_that_was_right_is_told_and_the_right_one_stays_right() -> None:
+def test_a_strange_tray_in_place_of_a_right_one_is_reported_and_the_right_one_stays_right() -> None:
     sitting = Sitting()
     sitting.lay(["east"])
     sitting.take(strange(sitting.play, "east", sitting.wait()))
@@ -300,7 +300,7 @@ def test_a_tray_in_the_place_of_one_that_was_right_is_told_and_the_right_one_sta
     assert [*sitting.table.verified] == ["east"]
 
 
-def test_the_right_carrier_is_restored_as_if_the_other_had_never_been_there() -> None:
+def test_the_right_carrier_is_restored_as_if_the_other_had_never_been_shown() -> None:
     sitting, other = Sitting(), Sitting()
     sitting.take(strange(sitting.play, "east", sitting.wait()))
     for one in (sitting, other):

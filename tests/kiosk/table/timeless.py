@@ -1,4 +1,4 @@
-"""A table as it would be on any clock: after a power cut the times of before are of another."""
+"""A table apart from its clock: after a power cut, earlier times are of another clock."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from kiosk.table import Table
 
 
 def without_times(state: Table) -> tuple[Table, list[tuple[Seat, bool]], list[int], bool]:
-    """Return a table as it would be on any clock: who pressed, and how long one after the other."""
+    """Return a table apart from its clock: who pressed, and the time between presses."""
     contacts = state.window.presses if state.window else ()
     presses = [(one.seat, one.down) for one in contacts]
     distances = [one.at - contacts[0].at for one in contacts]
