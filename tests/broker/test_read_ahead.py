@@ -17,7 +17,6 @@ from tests.broker.store.stores import Kept, fill
 
 
 def rows_of(read: Iterable[Rows]) -> list[IntactRow]:
-    """Return all rows in order."""
     stored = StoredRows(read)
     return [*map(stored.row, range(len(stored)))]
 
@@ -45,7 +44,6 @@ class _Read(NamedTuple):
     read: tuple[list[Rows], int, bytes]
 
     def rows(self) -> tuple[list[Rows], int, bytes]:
-        """Return the rows that were read."""
         return self.read
 
 

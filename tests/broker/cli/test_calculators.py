@@ -44,7 +44,6 @@ PAIRS: Final[dict[str, Any]] = {
 
 
 def elements(*pairs: tuple[int, str]) -> dict[str, Any]:
-    """Return an answer from its elements."""
     return {"fan": sum(fan for fan, _ in pairs), "elements": [{"name": name, "fan": fan} for fan, name in pairs]}
 
 

@@ -59,7 +59,6 @@ def sixteen() -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An event that was set up by one command."""
     folder = tmp_path_factory.mktemp("events")
     result = ask(
         "new", folder / "cup", *OPTIONS, "--public-address", f"{ADDRESS}/", "--players", sheet(folder, sixteen())

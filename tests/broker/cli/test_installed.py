@@ -17,7 +17,6 @@ PLAIN: Final = {name: value for name, value in os.environ.items() if not name.st
 
 
 def run(*arguments: str, said: bytes = b"", **settings: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command with bytes on standard input."""
     return subprocess.run([HOMOLOGUE, *arguments], input=said, capture_output=True, check=False, env=PLAIN | settings)
 
 

@@ -21,7 +21,6 @@ LONG = [*EVENTS, *[{"type": "abort", "reason": "four_winds"}] * 30]
 
 
 def sheet(*events: object, options: tuple[str, ...] = ()) -> Result:
-    """Print the sheet of these events."""
     said = "".join(json.dumps({"event": event}) + "\n" for event in events)
     return CliRunner().invoke(homologue, ["sheet", "--players", "Ann,Bob,Cho,Dov", *options], input=said)
 

@@ -52,7 +52,6 @@ Start = Callable[..., DemoProcess]
 
 @pytest.fixture
 def folder(tmp_path: Path, demo_event: MakeEvent) -> Path:
-    """An event's folder."""
     demo_event(tmp_path / "event", 1)
     return tmp_path / "event"
 
@@ -98,7 +97,6 @@ def test_a_scorer_needs_the_key_of_sealed_deals(folder: Path, begin_here: Callab
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the ids of a process's child processes."""
     children = list[int]()
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # the thread has ended

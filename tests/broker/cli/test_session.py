@@ -21,7 +21,6 @@ FED = {"type": "ron", "winner": 1, "loser": 2, "responsible": 3}
 
 
 def deltas(event: Any, start: Any = BEGIN, rules: str = "montreal") -> list[int]:  # noqa: ANN401 - any JSON
-    """Return what an event pays."""
     (answer,) = ask("session", {"rules": rules, "start": start, "event": event})
     told: list[int] = answer["deltas"]
     return told

@@ -59,7 +59,6 @@ def test_an_event_can_be_backed_up_checked_and_restored(over: Path, stick: Path,
 
 @contextmanager
 def scorer_in(folder: Path) -> Iterator[Hall]:
-    """Start a scorer on an event's folder."""
     journal = open_journal(folder, NAME)
     try:
         scorer, ear = Scorer(event(), journal, folder, Clock()), Ear()

@@ -42,7 +42,6 @@ class Wire(Ear):
 
     @property
     def up(self) -> bool:
-        """Whether the connection is up."""
         return self.there
 
 
@@ -62,7 +61,6 @@ class Place:
                 return
 
     def hear(self, *messages: LogMessage | TableState | Beat) -> None:
-        """Let the scorer receive messages of its tables."""
         put(self.scorer, *messages)
         self.step()
 
@@ -77,7 +75,6 @@ class Place:
         self._change(up=False)
 
     def heal(self) -> None:
-        """Bring the line to the centre up again."""
         self._change(up=True)
 
     def _change(self, *, up: bool) -> None:
@@ -159,7 +156,6 @@ class Places:
         self.centre.step()
 
     def copy(self, name: str) -> None:
-        """Copy a store in its current state."""
         copy = self.folder / f"{name}.copy"
         copy.unlink(missing_ok=True)
         with closing(connect(self.folder / name / STORE)) as store, closing(connect(copy)) as target:
@@ -182,7 +178,6 @@ class Places:
 
 
 def start(folder: Path, clock: list[float], leaving: ExitStack, wall: int = NOW) -> Place:
-    """Start the scorer of a folder."""
     journal = leaving.enter_context(open_journal(folder))
     event, now = open_event(folder), Clock()
     now.read = lambda: wall

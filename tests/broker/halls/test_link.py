@@ -191,7 +191,6 @@ def test_rows_are_not_repeated_after_their_receipt(tmp_path: Path) -> None:
 
 
 def of_paris(made: Places) -> list[tuple[int, int, str]]:
-    """Return the facts of Paris at the centre."""
     return [one for one in facts_at(made) if one[0] in (1, 2)]
 
 
@@ -345,7 +344,6 @@ class Centre:
         self.most_at_once = 0
 
     def take(self) -> None:
-        """Receive everything that was sent."""
         rows = [row for one in self._line.heard("/row") if isinstance(one, HallRow) for row in one.each()]
         self._line.forget()
         self.most_at_once = max(self.most_at_once, len(rows))
@@ -375,7 +373,6 @@ class Line:
     clock: list[float]
 
     def steps(self, count: int) -> None:
-        """Step the hall `count` times."""
         for _ in range(count):
             self.hall.step()
 

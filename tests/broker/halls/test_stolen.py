@@ -67,7 +67,6 @@ def leaving() -> Iterator[ExitStack]:
 
 
 def client_of(broker: Broker, authority: Path, identity: Identity, leaving: ExitStack) -> Client:
-    """Return a connected client."""
     made = leaving.enter_context(Client(broker))
     made.trust(authority.read_text("ascii"), identity)
     assert made.connect()

@@ -52,7 +52,6 @@ def make_deb(
 def make_debs(
     folder: Path, version: str = "0.3.0", target: str | None = None, formats_told: str | None = None
 ) -> list[Path]:
-    """Build the packages of a table."""
     site = "lib/python3.13/site-packages"
     common = {
         "pyvenv.cfg": "home = /usr/bin\ninclude-system-site-packages = false\n",
@@ -68,7 +67,6 @@ def make_debs(
 
 
 def bundle_of(folder: Path, version: str = "0.3.0", formats_told: str | None = None) -> tuple[Path, BundleManifest]:
-    """Write a bundle for this machine to a folder."""
     folder.mkdir(exist_ok=True)
     bundle = folder / f"homologue-{version}.upgrade"
     content, manifest = _made(version, formats_told)

@@ -15,7 +15,6 @@ TAGS = (MjlogTag("T1", {}), MjlogTag("AGARI", {"who": "0", "sc": "1,2"}))
 
 
 def refused(content: bytes) -> str:
-    """Return the code with which a file is refused."""
     with pytest.raises(RuleError) as problem:
         tags_of(content)
     return problem.value.code
