@@ -98,7 +98,7 @@ class HallView(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class OfHall:
+class AcceptedRow:
     """An accepted row. A fact is an `Incoming`, as if its table had sent it; other records do not come from tables."""
 
     hall: str
@@ -187,7 +187,7 @@ class Centre:
             if isinstance(ruling, Ruling) and (name := self._hall_of_ruling(ruling)):
                 self._rulings_of.setdefault(name, set()).add(ruling.id)
 
-    def follow(self) -> bool:
+    def reload_list(self) -> bool:
         """Reload the list of halls if its file was written again. Return whether the list has changed."""
         before, self._listed = self._listed, self._file.now()
         return self._listed is not before and self._use_list(self._listed)
@@ -214,7 +214,7 @@ class Centre:
         place = topics.parse_topic(message.topic)
         return place is not None and place.topic in {topics.HALL_ROW, topics.HALL_STATE}
 
-    def unpack(self, incoming: Incoming) -> Iterator[OfHall | Refused]:
+    def unpack(self, incoming: Incoming) -> Iterator[AcceptedRow | Refused]:
         """Return the rows in a hall's message that are to be judged now, and why others cannot be.
 
         Rows that are known already, do not follow, are empty or concern only their own hall are left out. The message
@@ -285,7 +285,7 @@ class Centre:
         self._unstored.add(row.hall)
         return [one for one, is_proved in ((last, both), (row, known)) if one and is_proved and one.body]
 
-    def _accepted(self, row: HallRow, message: Incoming) -> Iterator[OfHall | Refused]:
+    def _accepted(self, row: HallRow, message: Incoming) -> Iterator[AcceptedRow | Refused]:
         try:
             record = self._record(row, message)
         except Refused as refused:
@@ -295,7 +295,7 @@ class Centre:
         if record is None:
             message.acknowledge()
         else:
-            yield OfHall(row.hall, record, message.acknowledge)
+            yield AcceptedRow(row.hall, record, message.acknowledge)
 
     def _record(self, row: HallRow, came: Incoming) -> Incoming | Ruling | DeviceRecord | None:
         body = row.body.encode()
@@ -368,21 +368,21 @@ class Centre:
             player for hall in halls for table in self.halls[hall].numbers for player in self._seated[1].get(table, ())
         }
 
-    def adopted(self, hall: str, record: Ruling | DeviceRecord) -> None:
+    def note_stored(self, hall: str, record: Ruling | DeviceRecord) -> None:
         """Note that a hall's ruling or admission has been stored here."""
         self._decided.add(record.id)
         if isinstance(record, Ruling):
             self._rulings_of.setdefault(hall, set()).add(record.id)
 
-    def judged(self, fact: LogMessage, *, refused: bool) -> None:
+    def note_judged(self, fact: LogMessage, *, refused: bool) -> None:
         """Note whether a fact was accepted or refused."""
         if hall := self.hall_of.get(fact.table):
             self._lacking[hall].pop((fact.table, fact.seq), None)
             if refused:
                 self._refused[hall] += 1
-                self.lack([(fact.table, fact.seq)])
+                self.note_refused([(fact.table, fact.seq)])
 
-    def lack(self, facts: Iterable[tuple[int, int]]) -> None:
+    def note_refused(self, facts: Iterable[tuple[int, int]]) -> None:
         """Report these facts as refused in the receipts to their halls, which inform their tables."""
         for table, seq in facts:
             if hall := self.hall_of.get(table):
@@ -391,18 +391,18 @@ class Centre:
                 if len(lacking) > MOST_LACKING:
                     del lacking[next(iter(lacking))]
 
-    def keep(self) -> None:
+    def store_positions(self) -> None:
         """Store the halls' positions, in the same commit as their rows."""
         for hall in sorted(self._unstored):
             self._journal.keep(f"{POSITION_PREFIX}{hall}", self._positions[hall])
         self._unstored.clear()
 
     @property
-    def unkept(self) -> bool:
+    def has_unstored(self) -> bool:
         """Whether a hall's position has changed since the positions were last stored."""
         return bool(self._unstored)
 
-    def look(self) -> list[str]:
+    def newly_silent(self) -> list[str]:
         """Return the halls that have gone silent since the last call."""
         now = self._seconds()
         silent = {
@@ -415,7 +415,7 @@ class Centre:
 
     # ---- sending ----------------------------------------------------------------------------
 
-    def again(self) -> None:
+    def resend_all(self) -> None:
         """Send everything to all halls again, on a new connection."""
         self._due |= self.halls.keys()
         self._complete = None
@@ -440,7 +440,7 @@ class Centre:
             )
             yield key.sign(receipt)
 
-    def word(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
+    def state_if_due(self, complete: frozenset[int], height: int, key: SigningKey) -> CentreState | None:
         """Return the deals that are over everywhere, if they have changed or a hall may have missed them."""
         now = self._seconds()
         if complete == self._complete and now - self._state_sent_at < SILENT_S:

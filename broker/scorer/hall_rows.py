@@ -5,7 +5,7 @@ At the centre, facts are handled like all other facts, and decisions of the hall
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from broker.halls.centre import Centre, OfHall
+from broker.halls.centre import AcceptedRow, Centre
 from broker.halls.link import HallLink, RowsAtCentre
 from broker.protocol import AtCentre, DeviceRecord, LogMessage, Refused, Ruling, topics
 from broker.protocol.link import Incoming
@@ -65,7 +65,7 @@ class FactsAtCentre:
 
 def rows_of_halls(
     centre: Centre, batch: Iterable[Incoming], note: Callable[[Iterable[Concern]], None]
-) -> Iterator[Incoming | OfHall]:
+) -> Iterator[Incoming | AcceptedRow]:
     """Yield the rows to judge: facts as if their tables had sent them here, and decisions of halls' desks.
 
     `note` is called with concerns about refused rows.
@@ -75,23 +75,23 @@ def rows_of_halls(
             yield one
             continue
         for row in centre.unpack(one):
-            if isinstance(row, OfHall):
+            if isinstance(row, AcceptedRow):
                 yield row.record if isinstance(row.record, Incoming) else row
             else:
                 verdict = IntakeVerdict(None, row.code, row.text)
                 note((concern_of_refusal(one.topic, topics.parse_topic(one.topic), verdict),))
 
 
-def adopt(centre: Centre, rows: list[OfHall], rulings: RulingService, devices: Devices) -> Iterator[Concern]:
+def adopt(centre: Centre, rows: list[AcceptedRow], rulings: RulingService, devices: Devices) -> Iterator[Concern]:
     """Adopt the device records, in one commit, and the rulings of halls' desks. Yield a concern for each refusal."""
     first = {row.record.id: row.record for row in reversed(rows) if isinstance(row.record, DeviceRecord)}
     devices.record(*reversed(first.values()))
     for row in rows:
         try:
             if isinstance(row.record, Ruling):
-                centre.adopted(row.hall, rulings.adopt(row.record))
+                centre.note_stored(row.hall, rulings.adopt(row.record))
             elif isinstance(row.record, DeviceRecord):
-                centre.adopted(row.hall, row.record)
+                centre.note_stored(row.hall, row.record)
         except Refused as refused:
             yield concern_of_hall("hall_ruling_refused", row.hall, f"{refused.code}: {refused.text}")
         row.acknowledge()
@@ -102,7 +102,7 @@ def note_judged(centre: Centre, verdicts: Iterable[IntakeVerdict]) -> None:
     """Tell the centre which facts were refused, for the receipts of their halls."""
     for one in verdicts:
         if isinstance(one.message, LogMessage):
-            centre.judged(one.message, refused=one.code is not None)
+            centre.note_judged(one.message, refused=one.code is not None)
 
 
 def pass_over(centre: Centre, intake: Intake, journal: Journal, event: str, now: int) -> list[tuple[int, int]]:

@@ -205,7 +205,7 @@ class LiveEvent:
         self.centre = Centre(lambda: self.state.planned, halls, *content, clock, seconds) if halls.now() else None
         """The halls, if this is the centre of an event in several places."""
         if self.centre:
-            self.centre.lack(self.intake.refused())
+            self.centre.note_refused(self.intake.refused())
             self.intake.access = None  # each hall has already judged whom it let in at its tables
 
     # ---- incoming messages ------------------------------------------------------------------
@@ -217,7 +217,7 @@ class LiveEvent:
         with self.journal.commit():
             verdicts = [verdict for one in batch if (verdict := self._judge(one, now))]
             if centre:
-                centre.keep()
+                centre.store_positions()
         return verdicts
 
     def set_aside(self, faults: Sequence[Fault]) -> None:
@@ -314,7 +314,7 @@ class LiveEvent:
         if now >= self.homes.gaps_at:
             found += self.homes.take_back(now)
         if self.centre:
-            found += (concern_of_hall("hall_silent", hall) for hall in self.centre.look())
+            found += (concern_of_hall("hall_silent", hall) for hall in self.centre.newly_silent())
         return found
 
     def new_alerts(self, now: int) -> tuple[Concern, ...]:

@@ -602,7 +602,7 @@ class Publisher:
             return
         for receipt in centre.receipts(self._live.journal.height, self.key):
             self._publish(topics.HALL_RECEIPT, receipt, hall=receipt.hall)
-        if word := centre.word(self._state.snapshot().complete, self._live.journal.height, self.key):
+        if word := centre.state_if_due(self._state.snapshot().complete, self._live.journal.height, self.key):
             self._publish(topics.CENTRE, word)
 
     def _publish(

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 from broker.errors import ScorerBusy, ScorerError, ScorerReplaced, StoreLost
 from broker.event import Event, read_devices
-from broker.halls.centre import Centre, OfHall
+from broker.halls.centre import AcceptedRow, Centre
 from broker.halls.link import FromCentre, HallLink, addresses_of
 from broker.protocol import (
     PLAN_DECISIONS,
@@ -375,7 +375,7 @@ class Scorer:
             self.live.alerts.note(found)
             self._publish_alerts()
             self.dashboard.changed({one.table for one in found if one.table})
-        if changed := bool(self.live.centre and self.live.centre.follow()):
+        if changed := bool(self.live.centre and self.live.centre.reload_list()):
             self._take([])  # commits it for the scorer that takes over
         if changed or found:
             self.dashboard.show()
@@ -444,7 +444,7 @@ class Scorer:
         if centre is None:
             self._take_facts(batch)
             return
-        facts, decided = list[Incoming](), list[OfHall]()
+        facts, decided = list[Incoming](), list[AcceptedRow]()
         for row in rows_of_halls(centre, batch, live.alerts.note):
             if isinstance(row, Incoming):
                 live.alerts.note(adopt(centre, decided, self.rulings, live.devices))
@@ -463,7 +463,7 @@ class Scorer:
 
     def _take_facts(self, batch: list[Incoming], centre: Centre | None = None) -> None:
         """Judge, commit, acknowledge, answer: in this order. `centre`: also commit how far its halls have been read."""
-        if not batch and not (centre and centre.unkept):
+        if not batch and not (centre and centre.has_unstored):
             return
         now = self._clock()
         verdicts = self.live.take(batch, now, centre)
@@ -541,7 +541,7 @@ class Scorer:
         """Publish everything again on every connection: a broker that lost its store recovers it at once."""
         self.live.connected = change.up
         if self.live.centre:
-            self.live.centre.again()
+            self.live.centre.resend_all()
         if self._space:
             self._space.waiting.clear()  # unacknowledged messages come again
         self.publisher.connection_changed(change)

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from broker.cli.standby import reserve_port
 from broker.event import CentreAddress, Event, HallsFile, open_event, save_event, write_halls
-from broker.halls.centre import Centre, OfHall
+from broker.halls.centre import AcceptedRow, Centre
 from broker.halls.link import FromCentre, HallLink
 from broker.mqtt.access import Credentials
 from broker.mqtt.mosquitto import find_mosquitto
@@ -172,13 +172,13 @@ class Outbox(Way):
                 for one in batch
                 if isinstance(one, Incoming)
                 for row in centre.unpack(one)
-                if isinstance(row, OfHall)
+                if isinstance(row, AcceptedRow)
             ]
             with journal.commit():
                 for row in taken:
                     body = row.record.payload if isinstance(row.record, Incoming) else b""
                     journal.append(message(journal.height + 1), 0, body)
-                centre.keep()
+                centre.store_positions()
             for row in taken:
                 row.acknowledge()
                 self.received.take(str(self.received.rows.total() + 1) if isinstance(row.record, Incoming) else "")

@@ -152,7 +152,7 @@ class Places:
         else:
             self.halls[name] = made
             made.heal()
-            self.at_centre.again()
+            self.at_centre.resend_all()
         self.centre.step()
 
     def copy(self, name: str) -> None:

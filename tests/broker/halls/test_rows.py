@@ -447,7 +447,7 @@ def test_a_hall_restored_from_an_older_copy_has_no_row_stored_twice(tmp_path: Pa
         made.carry()
         at = made.at_centre._positions["paris"]
         made.at_centre._positions["paris"] = replace(at, link="e" * 64)  # another row
-        made.at_centre.again()
+        made.at_centre.resend_all()
         made.centre.step()
         paris.hear(*said_in("paris")[10:])
         made.carry()
