@@ -38,24 +38,24 @@ from broker.read_ahead import StoredRow
 from broker.store import FIRST_LINK, Journal
 from broker.version import program_version
 
-AT_ONCE: Final = MOST_ROWS
+ROWS_PER_MESSAGE: Final = MOST_ROWS
 """Rows that are sent in one message in each round of the scorer, few enough for tables not to wait."""
 
-AT_ONCE_BYTES: Final = 262_144
+BYTES_PER_MESSAGE: Final = 262_144
 """Bytes of stored rows in one message. As JSON within JSON they take at most twice as many, which brokers accept."""
 
-LEAST_ON_WAY, MOST_ON_WAY = AT_ONCE, 2000
+MIN_WINDOW, MAX_WINDOW = ROWS_PER_MESSAGE, 2000
 """Rows in flight: twice as many after a receipt that came soon, half as many after one that came late, and the fewest
 after one that never came. So the queue of a busy centre stays short, and no hall waits in it."""
 
 SOON_S, LATE_S = 1.0, 2.0
 
-PATIENCE_S: Final = 5.0
+RECEIPT_TIMEOUT_S: Final = 5.0
 """After so long without a receipt, or four times as long as the last one took, rows in flight are sent again."""
 
-PATIENCE: Final = 4
+TIMEOUT_FACTOR: Final = 4
 
-MOST_PATIENCE_S: Final = 60.0
+MAX_TIMEOUT_S: Final = 60.0
 """Each retry doubles the wait up to this, so that a busy centre is not kept busy by rows that it already has."""
 
 
@@ -146,9 +146,9 @@ class HallLink:
         """Number of the last row that was sent."""
         self._sent_link = FIRST_LINK
         self._progress_at = 0.0
-        self._timeout_s, self._sent_again = PATIENCE_S, 0
+        self._timeout_s, self._sent_again = RECEIPT_TIMEOUT_S, 0
         """How long to wait for a receipt, and the number of the last row that was sent again."""
-        self._window = LEAST_ON_WAY
+        self._window = MIN_WINDOW
         """Maximum number of rows in flight."""
         self._timed: tuple[int, float] | None = None
         """Number and time of a row that was sent for the first time: its receipt shows how busy the centre is."""
@@ -242,7 +242,7 @@ class HallLink:
         if receipt.attempt < self._attempt:
             return  # the receipt is older than our new beginning
         if before is None or receipt.attempt != self._attempt or not self._is_ours(receipt):
-            self._timeout_s, self._sent_again, self._window = PATIENCE_S, 0, LEAST_ON_WAY
+            self._timeout_s, self._sent_again, self._window = RECEIPT_TIMEOUT_S, 0, MIN_WINDOW
             self._restart_from(receipt)
         elif before.upto != receipt.upto:
             self._progress_at = self._seconds()
@@ -254,9 +254,9 @@ class HallLink:
 
     def _adapt(self, took_s: float) -> None:
         """Adapt window and patience to the time in which the centre has answered."""
-        self._timeout_s = min(max(PATIENCE * took_s, PATIENCE_S), MOST_PATIENCE_S)
+        self._timeout_s = min(max(TIMEOUT_FACTOR * took_s, RECEIPT_TIMEOUT_S), MAX_TIMEOUT_S)
         wider = 2 * self._window if took_s <= SOON_S else self._window // 2 if took_s > LATE_S else self._window
-        self._window = min(max(wider, LEAST_ON_WAY), MOST_ON_WAY)
+        self._window = min(max(wider, MIN_WINDOW), MAX_WINDOW)
 
     def _restart_from(self, receipt: HallReceipt) -> None:
         """Continue after the last row of this journal that the centre has; start over if it has another journal's."""
@@ -294,7 +294,7 @@ class HallLink:
         upto = receipt.upto if receipt.attempt == self._attempt else 0
         if self._sent > upto and now - self._progress_at > self._timeout_s:
             self._send_again(receipt)
-        room = min(AT_ONCE, upto + self._window - self._sent)
+        room = min(ROWS_PER_MESSAGE, upto + self._window - self._sent)
         if room > 0 and self._sent < self._journal.height and (row := self._next_rows(room)):
             if row.height == upto + 1:
                 self._progress_at = now
@@ -311,7 +311,7 @@ class HallLink:
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go back to the row after the last one that the centre has, and wait longer for its next receipt."""
-        self._timeout_s, self._window = min(2 * self._timeout_s, MOST_PATIENCE_S), LEAST_ON_WAY
+        self._timeout_s, self._window = min(2 * self._timeout_s, MAX_TIMEOUT_S), MIN_WINDOW
         self._sent_again, self._timed = max(self._sent_again, self._sent), None
         if receipt.attempt == self._attempt:
             self._restart_from(receipt)
@@ -326,7 +326,7 @@ class HallLink:
             for height, at, body, link in islice(rows, most):
                 text = bytes(body).decode(errors="replace")  # a damaged row may not be UTF-8: the centre ignores it
                 size += len(body)
-                if found and size > AT_ONCE_BYTES:
+                if found and size > BYTES_PER_MESSAGE:
                     break
                 received_at = at if 0 <= at <= LATEST_MS else 0  # the time of a damaged row may be out of range
                 found.append(NextRow(link.hex(), received_at, text if len(text) <= LONGEST_ROW else ""))

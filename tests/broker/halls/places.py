@@ -21,7 +21,7 @@ from broker.event import (
     write_halls,
 )
 from broker.halls.centre import Centre
-from broker.halls.link import MOST_PATIENCE_S, PATIENCE_S, FromCentre
+from broker.halls.link import MAX_TIMEOUT_S, RECEIPT_TIMEOUT_S, FromCentre
 from broker.protocol import SEATS, AtCentre, Beat, LetIn, LogMessage, Receipt, TableState, topics
 from broker.protocol.link import Incoming, LinkChanged
 from broker.protocol.signing import open_event_key
@@ -135,11 +135,11 @@ class Places:
                 return
             quiet = not rows
             if quiet:
-                self.clock[0] += MOST_PATIENCE_S + 1
+                self.clock[0] += MAX_TIMEOUT_S + 1
 
     def wait(self, hall: str) -> None:
         """Let a hall's timeout for a receipt expire."""
-        self.clock[0] += PATIENCE_S + 1
+        self.clock[0] += RECEIPT_TIMEOUT_S + 1
         self.halls[hall].step()
 
     def restart(self, name: str) -> None:

@@ -45,7 +45,7 @@ def test_facts_after_a_gap_are_not_confirmed(tmp_path: Path) -> None:
 
 def test_catching_up_sends_each_table_only_one_receipt(tmp_path: Path) -> None:
     with places(tmp_path) as made, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("broker.halls.link.AT_ONCE", 2)
+        patch.setattr("broker.halls.link.ROWS_PER_MESSAGE", 2)
         paris = made.halls["paris"]
         made.carry()
         paris.hear(*said_in("paris"))

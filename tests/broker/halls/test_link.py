@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.event import CentreAddress
-from broker.halls.link import AT_ONCE, LEAST_ON_WAY, MOST_ON_WAY, FromCentre, HallLink
+from broker.halls.link import MAX_WINDOW, MIN_WINDOW, ROWS_PER_MESSAGE, FromCentre, HallLink
 from broker.protocol import (
     LONGEST_ROW,
     SILENT_S,
@@ -177,7 +177,7 @@ def test_rows_are_not_repeated_after_their_receipt(tmp_path: Path) -> None:
         paris = made.halls["paris"]
         made.carry()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("broker.halls.link.AT_ONCE", 2)
+            patch.setattr("broker.halls.link.ROWS_PER_MESSAGE", 2)
             for message in whole_log(1)[:8]:
                 paris.hear(message)
             said = rows_sent(paris)
@@ -380,7 +380,7 @@ class Line:
         """Return for each delay of a receipt, in seconds, how many rows are sent before it comes."""
         found = list[int]()
         for took in seconds:
-            self.steps(2 * MOST_ON_WAY // AT_ONCE)
+            self.steps(2 * MAX_WINDOW // ROWS_PER_MESSAGE)
             found.append(-len(self.centre.heights))
             self.clock[0] += took
             self.centre.take()
@@ -433,18 +433,18 @@ def test_after_hours_without_a_link_a_hall_sends_everything_once_in_bounded_memo
     """Tables do not have to wait, however much there is to send."""
     (few, little), (many, much) = (catch_up(tmp_path / str(count), count) for count in (500, 3000))
     assert many.heights == [*range(1, 3001)]
-    assert (few.most_at_once, many.most_at_once) == (AT_ONCE, AT_ONCE)
+    assert (few.most_at_once, many.most_at_once) == (ROWS_PER_MESSAGE, ROWS_PER_MESSAGE)
     assert much < 2 * little
 
 
 def test_the_number_of_unconfirmed_rows_adapts_to_the_centre(tmp_path: Path) -> None:
     with line_of(tmp_path) as line:
-        with_rows(line.journal, 8 * MOST_ON_WAY)
+        with_rows(line.journal, 8 * MAX_WINDOW)
         soon = line.on_its_way([0.1] * 6)
-        assert soon == [LEAST_ON_WAY * 2**at for at in range(5)] + [MOST_ON_WAY]
-        assert line.on_its_way([2.0] * 2) == [MOST_ON_WAY] * 2
+        assert soon == [MIN_WINDOW * 2**at for at in range(5)] + [MAX_WINDOW]
+        assert line.on_its_way([2.0] * 2) == [MAX_WINDOW] * 2
         late = line.on_its_way([2.1] * 6)
-        assert late == [*(MOST_ON_WAY // 2**at for at in range(5)), LEAST_ON_WAY]
+        assert late == [*(MAX_WINDOW // 2**at for at in range(5)), MIN_WINDOW]
 
 
 def test_rows_are_sent_in_few_messages_within_the_brokers_limit(tmp_path: Path) -> None:
@@ -518,8 +518,8 @@ def test_a_missing_row_or_one_without_a_valid_time_does_not_hold_up_others(
 def test_a_hall_waits_longer_for_a_centre_that_is_slow_to_answer(tmp_path: Path) -> None:
     """Rows on their way to a busy centre arrive without being repeated."""
     with line_of(tmp_path) as line:
-        with_rows(line.journal, 2 * LEAST_ON_WAY)
-        assert line.on_its_way([4.0]) == [LEAST_ON_WAY]
+        with_rows(line.journal, 2 * MIN_WINDOW)
+        assert line.on_its_way([4.0]) == [MIN_WINDOW]
         line.steps(1)
         line.wire.forget()
         waited = 0
