@@ -154,9 +154,9 @@ class HallLink:
         """Number and time of a row that was sent for the first time: its receipt shows how busy the centre is."""
         self._beat_at = 0.0
         self._up = self._turned_away = False
-        self.has: RowsAtCentre | None = journal.kept(POSITION_KEY, RowsAtCentre).get("")
+        self.at_centre: RowsAtCentre | None = journal.kept(POSITION_KEY, RowsAtCentre).get("")
         """None until the first receipt ever."""
-        self._stored = self.has
+        self._stored = self.at_centre
         self._last_heard: tuple[int, float] | None = None
         self.news: list[HallNews] = []
         """News for the arbiters."""
@@ -197,7 +197,7 @@ class HallLink:
 
     # ---- receiving --------------------------------------------------------------------------
 
-    def take(self, news: FromCentre) -> None:
+    def receive(self, news: FromCentre) -> None:
         """Process what was received. Messages that are not signed by the centre are ignored."""
         item = news.item
         if isinstance(item, LinkChanged):
@@ -230,7 +230,7 @@ class HallLink:
 
     def _take_receipt(self, receipt: HallReceipt) -> None:
         self._apply_receipt(receipt)
-        self.has = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
+        self.at_centre = RowsAtCentre(receipt.upto if receipt.attempt == self._attempt else 0, receipt.lacks)
 
     def _apply_receipt(self, receipt: HallReceipt) -> None:
         """Adjust sending to what the centre has."""
@@ -304,10 +304,10 @@ class HallLink:
 
     def _store_position(self) -> None:
         """Store what the centre has. Once a beat is enough: it is needed only for a start without a link."""
-        if self.has and self.has != self._stored:
-            self._stored = self.has
+        if self.at_centre and self.at_centre != self._stored:
+            self._stored = self.at_centre
             with self._journal.commit():
-                self._journal.keep(POSITION_KEY, self.has)
+                self._journal.keep(POSITION_KEY, self.at_centre)
 
     def _send_again(self, receipt: HallReceipt) -> None:
         """Go back to the row after the last one that the centre has, and wait longer for its next receipt."""
@@ -375,7 +375,7 @@ class HallLink:
             title=self.centre.title,
             connected=self._up,
             rows=self._journal.height,
-            upto=self.has.upto if self.has else 0,
+            upto=self.at_centre.upto if self.at_centre else 0,
             heard_at=self._last_heard[0] if self._last_heard else None,
             refused=receipt.refused if receipt else 0,
             revoked=bool(receipt and receipt.revoked),

@@ -37,7 +37,7 @@ class FactsAtCentre:
 
     def tell(self, receipt: Callable[[int], None]) -> None:
         """Publish changed receipts, but not for a table with more facts on their way."""
-        if self._link.has != self._rows:
+        if self._link.at_centre != self._rows:
             self._due.ask()
         if self._due.due():
             before = self._facts
@@ -48,7 +48,7 @@ class FactsAtCentre:
                     receipt(table)
 
     def _follow(self) -> None:
-        self._rows = rows = self._link.has
+        self._rows = rows = self._link.at_centre
         if rows is None:
             return
         self._waiting, lacks = self._journal.first_facts(rows.upto), dict[int, list[int]]()

@@ -424,7 +424,7 @@ class Scorer:
 
     def _take_word(self, hall: HallLink, news: FromCentre) -> None:
         """Handle a message from the centre. Deals that are over in all halls become public."""
-        hall.take(news)
+        hall.receive(news)
         self.live.alerts.note(concern_of_hall(code) for code in hall.news)
         hall.news.clear()
         released, hall.released = hall.released, None

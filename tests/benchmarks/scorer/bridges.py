@@ -197,7 +197,7 @@ class Outbox(Way):
                 hall.connect((self._login,), self.folder, news.put)
                 while not self._ended.is_set() and not self._killed.is_set():
                     with suppress(Empty):
-                        hall.take(news.get(timeout=0.02))
+                        hall.receive(news.get(timeout=0.02))
                     hall.step()
                 hall.close()
 

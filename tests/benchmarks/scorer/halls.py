@@ -135,7 +135,7 @@ class Halls:
                 one, item = self._news.get(timeout=wait)
             except queue.Empty:
                 return not wait
-            one.link.take(item)
+            one.link.receive(item)
             wait = 0.0
 
     def play(self, rate: float, first: int, last: int) -> float:

@@ -47,7 +47,7 @@ class Together:
         self.wires: dict[SimulatedHall, Wire] = {}
         for hall in self.halls.all:
             hall.link._link = self.wires[hall] = Wire()
-            hall.link.take(FromCentre(LinkChanged(up=True)))
+            hall.link.receive(FromCentre(LinkChanged(up=True)))
         self.spent = -time.process_time()
         self.journal = SqliteJournal(folder / STORE, NAME)
         self.scorer, self.ear = Scorer(event, self.journal, folder, now_ms), Wire()
@@ -74,7 +74,7 @@ class Together:
         self.ear.forget()
         for hall in self.halls.all:
             if payload := heard.get(topic := topics.HALL_RECEIPT.at(NAME, hall=hall.link.centre.hall)):
-                hall.link.take(FromCentre(Incoming(topic, payload, lambda: None)))
+                hall.link.receive(FromCentre(Incoming(topic, payload, lambda: None)))
 
     def play(self, upto: int) -> None:
         """Let so many results have been told, and carried to the centre."""

@@ -359,7 +359,7 @@ class Centre:
             link=last.link if last else None,
         )
         topic = topics.HALL_RECEIPT.at("cup", hall="paris")
-        self._hall.take(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
+        self._hall.receive(FromCentre(Incoming(topic, encode(self._key.sign(receipt)), lambda: None)))
 
 
 @dataclass
@@ -398,7 +398,7 @@ def line_of(folder: Path) -> Iterator[Line]:
         hall = HallLink(address, "cup", journal, lambda: (), lambda: NOW, lambda: clock[0])
         hall._link = wire
         made = Line(hall, wire, Centre(hall, wire, key), journal, clock)
-        hall.take(FromCentre(LinkChanged(up=True)))
+        hall.receive(FromCentre(LinkChanged(up=True)))
         made.centre.take()
         yield made
 
@@ -406,7 +406,7 @@ def line_of(folder: Path) -> Iterator[Line]:
 def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
     """Let a hall catch up after hours; return the centre, and the peak memory in bytes."""
     with line_of(folder) as line:
-        line.hall.take(FromCentre(LinkChanged(up=False)))
+        line.hall.receive(FromCentre(LinkChanged(up=False)))
         line.wire.there = False
         with_rows(line.journal, count)
         for _ in range(1000):
@@ -414,7 +414,7 @@ def catch_up(folder: Path, count: int) -> tuple[Centre, int]:
             line.steps(1)
         assert line.wire.said == []
         line.wire.there = True
-        line.hall.take(FromCentre(LinkChanged(up=True)))
+        line.hall.receive(FromCentre(LinkChanged(up=True)))
         tracemalloc.start()
         for _ in range(count):
             line.centre.take()
@@ -534,8 +534,8 @@ def test_a_hall_shows_that_it_is_refused_until_it_is_connected_or_nobody_answers
     with line_of(tmp_path) as line:
         said = []
         for why in (LinkRefused("not you"), None, LinkDown("nobody answers"), LinkRefused("not you")):
-            line.hall.take(FromCentre(LinkChanged(up=False, why=why)))
+            line.hall.receive(FromCentre(LinkChanged(up=False, why=why)))
             said.append(line.hall.view().turned_away)
-        line.hall.take(FromCentre(LinkChanged(up=True)))
+        line.hall.receive(FromCentre(LinkChanged(up=True)))
         assert [*said, line.hall.view().turned_away] == [True, True, False, True, False]
         assert line.hall.view().tried == ("127.0.0.1:1",)
