@@ -29,7 +29,16 @@ from broker.protocol.tls import event_context
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, OtherBroker, keep_lease, kept_lease
 from broker.scorer.service import Scorer
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import SILENT_S, FollowAsked, FollowTold, Peer, Takeover, read_peer, secret_of, write_peer
+from broker.scorer.standby import (
+    SILENT_S,
+    FollowAnswer,
+    FollowRequest,
+    Peer,
+    Takeover,
+    read_peer,
+    secret_of,
+    write_peer,
+)
 from broker.store import STORE, SqliteJournal, database_of, event_name
 from broker.store.following import EventCopy, Have
 from broker.version import program_version
@@ -92,7 +101,7 @@ class FollowLine:
         self._path = f"{FOLLOW_PATH}?{urlencode({'event': event_name(folder)})}"
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, request: FollowAsked, timeout_s: float) -> FollowTold | None:
+    def ask(self, request: FollowRequest, timeout_s: float) -> FollowAnswer | None:
         """Return the answer, or None if there is none in time. Raises StandbyRefused."""
         try:
             self._connection = self._connection or self._connect()
@@ -105,7 +114,7 @@ class FollowLine:
             body = response.read()
             if response.status in (http.client.FORBIDDEN, http.client.NOT_FOUND):
                 raise StandbyRefused(f"{self.host}:{self._port}: {body[:300].decode(errors='replace')}")
-            return msgspec.msgpack.decode(body, type=FollowTold)
+            return msgspec.msgpack.decode(body, type=FollowAnswer)
         except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
             if isinstance(error, StandbyRefused):
                 raise
@@ -144,7 +153,7 @@ class StandingBy:
         self._logins, self._start_broker, self._shared = logins, start_broker, shared
         self._line = FollowLine(folder, url)
         self._takeover = Takeover(time.monotonic())
-        self._last_answer: FollowTold | None = None
+        self._last_answer: FollowAnswer | None = None
         self._witnesses: _Witnesses | None = None
         self._requested = self._complete = False
         self._space, self._unwritten = DiskSpace(folder), ""
@@ -178,7 +187,7 @@ class StandingBy:
             self._requested = True
         silent = self._takeover.silent(time.monotonic())
         host, broker, desk = self._place
-        request = FollowAsked(copy.have, program_version(), host, broker, desk, self._line.host, self._requested)
+        request = FollowRequest(copy.have, program_version(), host, broker, desk, self._line.host, self._requested)
         answer = self._line.ask(request, SHORT_TIMEOUT_S if silent else ANSWER_TIMEOUT_S)
         now = time.monotonic()
         if answer:
@@ -195,7 +204,7 @@ class StandingBy:
         else:
             stop.wait(PAUSE_S)
 
-    def _try_to_store(self, copy: EventCopy, answer: FollowTold, stop: Stop) -> None:
+    def _try_to_store(self, copy: EventCopy, answer: FollowAnswer, stop: Stop) -> None:
         """Store what was received, or report once why nothing can be written here."""
         unwritten = ""
         try:
@@ -210,7 +219,7 @@ class StandingBy:
         elif unwritten:
             stop.wait(UNWRITTEN_S)
 
-    def _store(self, copy: EventCopy, answer: FollowTold) -> None:
+    def _store(self, copy: EventCopy, answer: FollowAnswer) -> None:
         self._last_answer = answer
         here = f"{answer.host}:{self._place.broker}"
         write_peer(self._folder, Peer("standby", self._url, f"{self._line.host}:{answer.broker}", here))
@@ -416,7 +425,7 @@ def was_replaced(folder: Path, peer: Peer, place: StandbyPlace, broker: Address,
 def _desk_replaces(folder: Path, peer: Peer, place: StandbyPlace, have: Have, before: Lease) -> bool:
     """Return whether the other machine's desk answers, and its scorer outranks the last run on this one."""
     with suppress(StandbyRefused), closing(FollowLine(folder, peer.desk)) as line:
-        answer = line.ask(FollowAsked(have, program_version(), *place, line.host), SHORT_TIMEOUT_S)
+        answer = line.ask(FollowRequest(have, program_version(), *place, line.host), SHORT_TIMEOUT_S)
         return answer is not None and answer.term > before.term
     return False
 

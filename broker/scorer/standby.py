@@ -74,7 +74,7 @@ def secret_of(key: SigningKey) -> str:
     return hmac.new(key.to_bytes(), b"homologue standby", hashlib.sha256).hexdigest()
 
 
-class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A standby's request to its active scorer, repeated continually."""
 
     have: Have
@@ -89,7 +89,7 @@ class FollowAsked(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it asks to become the active one."""
 
 
-class FollowTold(Struct, frozen=True, forbid_unknown_fields=True):
+class FollowAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to a standby's request."""
 
     part: JournalPart

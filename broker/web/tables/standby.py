@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from broker.i18n import N_, Message, duration
 from broker.scorer.service import Scorer
-from broker.scorer.standby import FollowAsked, FollowTold, Peer, secret_of, write_peer
+from broker.scorer.standby import FollowAnswer, FollowRequest, Peer, secret_of, write_peer
 from broker.store.following import FollowedEvent
 from broker.web import errors, forms
 
@@ -79,7 +79,7 @@ class StandbyService:
         answer = await run_in_threadpool(self._answer, asked, host)
         return Response(answer, media_type="application/msgpack")
 
-    def _heard(self, asked: FollowAsked, host: str, there: int) -> None:
+    def _heard(self, asked: FollowRequest, host: str, there: int) -> None:
         here = f"{_host_of(asked.of)}:{self._broker}"
         peer = Peer("active", f"{self._scheme}://{host}:{asked.desk}", f"{host}:{asked.broker}", here)
         self._scorer.standby.heard(there, peer)
@@ -87,13 +87,13 @@ class StandbyService:
         if asked.take_over:
             self._scorer.standby.hand_over()
 
-    def _answer(self, asked: FollowAsked, host: str) -> bytes:
+    def _answer(self, asked: FollowRequest, host: str) -> bytes:
         handed_over = self._scorer.standby.tell()  # read before the data that follows, so that nothing comes after it
         part = self._event.part(asked.have)
         if not self._follows and not part.differs:
             self._heard(asked, host, asked.have.height)
         self._follows = not part.differs
-        told = FollowTold(
+        told = FollowAnswer(
             part,
             self._scorer.publisher.lease.term,
             self._broker,
@@ -128,12 +128,12 @@ def _not_heard_of(seconds: int) -> Message:
     return N_("Offline for {span}.", span=duration(seconds))
 
 
-async def _read(request: Request) -> FollowAsked:
+async def _read(request: Request) -> FollowRequest:
     body = await forms.read_body(request, LARGEST)
     if len(body) > LARGEST:
         raise errors.FormTooLarge("a standby asks less")
     try:
-        return msgspec.msgpack.decode(body, type=FollowAsked)
+        return msgspec.msgpack.decode(body, type=FollowRequest)
     except msgspec.DecodeError:
         raise errors.FormMalformed("this is not what a standby asks") from None
 

@@ -35,7 +35,7 @@ from broker.protocol.link import Address, Incoming, Link, LinkChanged, passing_i
 from broker.scorer import lease, space
 from broker.scorer.lease import TAKEOVER, Lease, LeaseLink, LeaseRequest, keep_lease
 from broker.scorer.space import DiskSpace
-from broker.scorer.standby import FollowAsked, FollowTold, Peer
+from broker.scorer.standby import FollowAnswer, FollowRequest, Peer
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, FollowedEvent, JournalPart
 from tests.broker.mqtt.brokers import make_broker
@@ -200,13 +200,13 @@ def test_a_standby_announces_its_takeover_before_it_reads_its_journal(
 ) -> None:
     """The first scorer may be restarted just then, before anything else answers it."""
     first = event_folder(tmp_path / "first", [])
-    told = list[FollowTold]()
+    told = list[FollowAnswer]()
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold | None:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowAnswer | None:
         if told and not told[-1].part.states and asked.have.files:
             (folder / TAKEOVER_REQUEST).touch()
             return None
-        told.append(FollowTold(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
+        told.append(FollowAnswer(FollowedEvent(first, NAME).part(asked.have), OURS.term, 1883, "127.0.0.1", 0))
         return told[-1]
 
     monkeypatch.setattr(FollowLine, "ask", ask)
@@ -225,13 +225,13 @@ def test_a_standby_announces_its_takeover_before_it_reads_its_journal(
         assert line.request.replaced
 
 
-def handed_over_at_once(first: Path) -> Callable[..., FollowTold]:
+def handed_over_at_once(first: Path) -> Callable[..., FollowAnswer]:
     """Return a `FollowLine.ask` that hands over as soon as the standby has everything."""
 
-    def ask(_line: FollowLine, asked: FollowAsked, _patience_s: float) -> FollowTold:
+    def ask(_line: FollowLine, asked: FollowRequest, _patience_s: float) -> FollowAnswer:
         part = FollowedEvent(first, NAME).part(asked.have)
         has_all = bool(asked.have.files) and not part.states
-        return FollowTold(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
+        return FollowAnswer(part, 1, 1883, "127.0.0.1", 0, handed_over=has_all)
 
     return ask
 
@@ -262,7 +262,7 @@ def test_a_standby_with_a_full_disk_waits_until_there_is_space(
     first, rooms, seen = event_folder(tmp_path / "first", []), [10**9, 0, 0, 10**9], list[int]()
     tell, free = handed_over_at_once(first), 0
 
-    def ask(line: FollowLine, asked: FollowAsked, patience_s: float) -> FollowTold:
+    def ask(line: FollowLine, asked: FollowRequest, patience_s: float) -> FollowAnswer:
         seen.append(free)
         return tell(line, asked, patience_s)
 

@@ -16,7 +16,7 @@ from broker.event import save_event
 from broker.people import Actor, Authentication
 from broker.protocol.link import Address
 from broker.scorer.lease import TAKEOVER, Lease, keep_lease
-from broker.scorer.standby import FollowAsked, FollowTold, Peer, read_peer, secret_of
+from broker.scorer.standby import FollowAnswer, FollowRequest, Peer, read_peer, secret_of
 from broker.store import STORE, SqliteJournal
 from broker.store.following import EventCopy, Have
 from broker.web.server import DeskServer
@@ -42,7 +42,7 @@ class Room:
     copy: EventCopy
 
     def ask(self, *, secret: str | None = None, body: bytes | None = None, host: str = "standby") -> tuple[int, bytes]:
-        asked = FollowAsked(self.copy.have, "", host, 1884, 8137, "first")
+        asked = FollowRequest(self.copy.have, "", host, 1884, 8137, "first")
         known = secret_of(self.hall.scorer.publisher.key) if secret is None else secret
         headers = {"Authorization": f"Bearer {known}", "Accept": "application/json"}
         content = msgspec.msgpack.encode(asked) if body is None else body
@@ -50,9 +50,9 @@ class Room:
             answer = client.post(FOLLOW_PATH, content=content, headers=headers)
         return answer.status_code, answer.content
 
-    def follow(self) -> FollowTold:
+    def follow(self) -> FollowAnswer:
         while True:
-            told = msgspec.msgpack.decode(self.ask()[1], type=FollowTold)
+            told = msgspec.msgpack.decode(self.ask()[1], type=FollowAnswer)
             if self.copy.take(told.part):
                 self.ask()
                 return told
@@ -101,7 +101,7 @@ def test_who_has_the_events_key_gets_all_of_it_and_is_remembered(room: Room, tmp
 def test_what_a_store_that_is_no_copy_has_counts_as_nothing(room: Room) -> None:
     """A machine that comes back asks before it puts aside what its store has more than the one that took over."""
     have = Have(room.hall.journal.height, b"x" * 32, 0, b"", b"")
-    asked = FollowAsked(have, "", "standby", 1884, 8137, "first")
+    asked = FollowRequest(have, "", "standby", 1884, 8137, "first")
     for _ in range(2):
         assert room.ask(body=msgspec.msgpack.encode(asked))[0] == 200
         state = room.hall.scorer.standby.state
@@ -116,7 +116,7 @@ def test_what_a_store_that_is_no_copy_has_counts_as_nothing(room: Room) -> None:
 def test_a_folder_of_another_event_with_the_same_key_is_not_overwritten(room: Room, tmp_path: Path) -> None:
     second = tmp_path / "second"
     shutil.copy(tmp_path / "first" / "event.key", second)
-    asked = FollowAsked(room.copy.have, "", "standby", 1884, 8137, "first")
+    asked = FollowRequest(room.copy.have, "", "standby", 1884, 8137, "first")
     for name, refused in ((NAME, False), ("cup-2025", True)):
         (second / "event.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
         with closing(FollowLine(second, room.server.url)) as line, ExitStack() as expected:
