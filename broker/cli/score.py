@@ -343,9 +343,7 @@ def _of_teams(adjustments: Iterable[Adjustment], teams: Teams) -> Iterator[Adjus
     type=ANY,
     help="Standings of the previous session: this command's output, or CSV. They count for those who play here.",
 )
-@click.option(
-    "--carry-over", default="", metavar="2/3", help="Part of their IMPs that counts [default: as the profile says]."
-)
+@click.option("--carry-over", default="", metavar="2/3", help="Part of the IMPs that counts [default: the profile's].")
 @click.option(
     "--without-standing",
     multiple=True,
@@ -387,9 +385,7 @@ def score(
         plays = read_plays(input_lines(), rules)
         if (stated := plays.brought(event)) != Brought():
             if previous:
-                raise RuleError(
-                    "bad_previous", N_("the plays already state what is carried over: leave --previous out")
-                )
+                raise RuleError("bad_previous", N_("the plays state what is carried over: leave --previous out"))
             before = stated
         unranked = (*without_standing, *plays.without_standing(event))
         if plays.refusals:
