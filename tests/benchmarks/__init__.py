@@ -1,4 +1,4 @@
-"""Benchmarks end when they are told to: SDL would take SIGTERM for a window that is closed, and end only half."""
+"""Let SIGTERM end a benchmark: SDL would turn it into a request to close the window."""
 
 import os
 

@@ -1,7 +1,8 @@
-"""How strong simulated players are beside each other, and how quick: `python -m tests.benchmarks.club --deals 400`.
+"""Compare the strength and speed of simulated players: `python -m tests.benchmarks.club --deals 400`.
 
-Two styles of thinking play each deal twice, once east and west and once south and north. Prints the points by which one
-is ahead of the other, a seat and play, with the interval of 90 % over the deals; how plays end; and processor time.
+Two styles of thinking play each deal twice, once east and west and once south and north. Printed are the points by
+which one is ahead of the other, per seat and play, with the 90 % interval over the deals; how plays end; and processor
+time.
 """
 
 import time
@@ -36,7 +37,7 @@ Z90: Final = 1.645
 
 
 def duel(names: tuple[str, str], strengths: tuple[float, float], seed: int) -> tuple[float, list[SimulatedPlay]]:
-    """Play one deal both ways; return the points by which the first is ahead, a seat and play."""
+    """Play one deal both ways; return the points by which the first style is ahead, per seat and play."""
     payments = load_mcr().payments
     deal = new_deal(seed, SEATS[seed // 4 % 4], SEATS[seed % 4], Random(f"deal {seed}"))
     both_ways = [

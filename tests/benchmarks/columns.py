@@ -1,9 +1,9 @@
-"""Which engine takes a world event from its stream to the standings: `python -m tests.benchmarks.columns`.
+"""Compare engines that turn a world event's results into standings: `python -m tests.benchmarks.columns`.
 
-A million plays (62,500 tables, 16 deals) lie in a file as the results that tables send, one JSON object a line. Each
-engine reads that file in the way that suits it best and ends with the same standings, checked line by line by a hash:
-the scorer's own columns (numpy), pandas, DuckDB and a real PostgreSQL. Each runs in a process of its own, so that its
-memory is its own.
+A million plays (62,500 tables, 16 deals) are in a file as tables send them, one JSON object per line. Each engine reads
+that file in the way that suits it best, and must give the same standings, which are compared by a hash: the scorer's
+own columns (numpy), pandas, DuckDB and a real PostgreSQL. Each runs in its own process, so that its memory can be
+measured.
 """
 
 import argparse
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 
 class SentResult(msgspec.Struct, gc=False):
-    """What a table has sent, in the order of the seats."""
+    """The results that tables have sent, in the order of the seats."""
 
     deal: int
     table: int
@@ -55,7 +55,7 @@ class SentResult(msgspec.Struct, gc=False):
 
 
 class Measured(NamedTuple):
-    """What an engine took: seconds by the clock and of the processor, memory, and the hash of its standings."""
+    """An engine's measures: elapsed and processor time (s), memory, and the hash of its standings."""
 
     seconds: float
     processor: float
@@ -64,7 +64,7 @@ class Measured(NamedTuple):
 
 
 def write_stream(file: Path, tables: int, deals: int, seed: int) -> int:
-    """Write the results of an event as tables send them; return how many there are."""
+    """Write an event's results as tables send them; return their number."""
     encoder, count = msgspec.json.Encoder(), 0
     with file.open("wb") as stream:
         for play in event(tables, deals, seed):
@@ -79,14 +79,14 @@ def write_stream(file: Path, tables: int, deals: int, seed: int) -> int:
 
 
 def results(file: Path) -> Iterator[SentResult]:
-    """Yield the results of a stream."""
+    """Yield the results in a file."""
     decoder = msgspec.json.Decoder(SentResult)
     with file.open("rb") as stream:
         yield from map(decoder.decode, stream)
 
 
 def rows(file: Path) -> Iterator[tuple[int, int, int, str, int, int]]:
-    """Yield a row a seat."""
+    """Yield one row per seat."""
     for one in results(file):
         for seat in range(len(SEATS)):
             yield one.deal, seat, one.table, one.players[seat], one.points[seat], one.fines[seat]
@@ -108,14 +108,14 @@ def with_numpy(file: Path) -> Iterable[Line]:
 
 
 def with_pandas(file: Path) -> Iterable[Line]:
-    """Score with pandas: a row a seat, the mean by `transform`, the scale by `cut`."""
+    """Score with pandas: a row per seat, the mean by `transform`, the scale by `cut`."""
     frame = pd.DataFrame.from_records(list(rows(file)), columns=["deal", "seat", "table", "player", "points", "fine"])
     totals = standings_of(frame, load_mcr())[1][[*Line._fields]]
     return map(Line._make, totals.itertuples(index=False, name=None))
 
 
 def query(seats: str) -> str:
-    """Return SQL that ranks all players; whole numbers only, so that nothing is rounded (docs/rules.md, datum)."""
+    """Return SQL that ranks all players, in whole numbers so that nothing is rounded (docs/rules.md, datum)."""
     steps = " + ".join(
         f"(CASE WHEN 2 * abs(num) >= {2 * step - 1} * n THEN 1 ELSE 0 END)" for step in load_mcr().imp.scale.value
     )
@@ -125,11 +125,11 @@ def query(seats: str) -> str:
         totals AS (SELECT player, CAST(sum(sign(num) * ({steps}) - fine) AS bigint) AS imp,
                    CAST(sum(fine) AS bigint) AS fines, count(*) AS plays FROM differences GROUP BY player)
         SELECT rank() OVER (ORDER BY imp DESC) AS place, player, imp, fines, plays FROM totals ORDER BY place, player
-    """  # noqa: S608 - the only value is a name of this file's own
+    """  # noqa: S608 - the only value is a name from this file
 
 
 def with_duckdb(file: Path) -> Iterable[Line]:
-    """Let DuckDB read the file itself, a row a seat, and rank."""
+    """Rank in DuckDB, which reads the file itself, one row per seat."""
     unnested = """CREATE TABLE seats AS SELECT deal, unnest(range(4)) AS seat, unnest(players) AS player,
                   unnest(points) AS points, unnest(fines) AS fine FROM read_json(?, format='newline_delimited')"""
     with import_module("duckdb").connect() as database:  # in requirements-bench.lock only
@@ -138,7 +138,7 @@ def with_duckdb(file: Path) -> Iterable[Line]:
 
 
 def with_postgresql(file: Path, folder: str, name: str) -> Iterable[Line]:
-    """Bring rows into a server by COPY, and let it rank."""
+    """Rank in PostgreSQL, with rows inserted by COPY."""
     with psycopg.connect(host=folder, user=OWNER, password=PASSWORD, dbname=name) as connection:
         connection.execute(ROWS)
         with connection.cursor().copy(f"COPY seats ({', '.join(COLUMNS)}) FROM STDIN") as copy:
@@ -149,7 +149,7 @@ def with_postgresql(file: Path, folder: str, name: str) -> Iterable[Line]:
 
 
 def measured(engine: Callable[[Path], Iterable[Line]], file: Path) -> Measured:
-    """Run an engine; to be called in a process of its own."""
+    """Run an engine, in a process of its own."""
     began, used = perf_counter(), process_time()
     digest = hashlib.sha256()
     for line in engine(file):
@@ -160,7 +160,7 @@ def measured(engine: Callable[[Path], Iterable[Line]], file: Path) -> Measured:
 
 
 def main() -> None:
-    """Measure, compare, print."""
+    """Measure the engines, compare their results, and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=62_500)
     parser.add_argument("--deals", type=int, default=16)

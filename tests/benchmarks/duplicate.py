@@ -1,9 +1,9 @@
-"""Why duplicate: the same players in ordinary and in duplicate events, and how well each tells who is strong.
+"""Measure how well ordinary and duplicate events rank the same players by their strength.
 
-`python -m tests.benchmarks.duplicate --events 80 --seed 1`. An event has four sections of 16 players of the same 16
-strengths. All is played twice: once with a deal of its own at every table, once with four deals that all tables play.
-Ranks are taken within a section; IMPs are reckoned three times, against the 4 tables of a section, or of two, or all
-16, so that the same plays show what more tables bring. docs/why-duplicate.md tells the rest.
+`python -m tests.benchmarks.duplicate --events 80 --seed 1`. An event has four sections of 16 players with the same 16
+strengths. Everything is played twice: once with a separate deal at every table, once with four deals that all tables
+play. Ranks are within a section. IMPs are computed three times, against the 4 tables of a section, of two sections, or
+of all four, so that the same plays show the benefit of more tables. See docs/why-duplicate.md.
 """
 
 import sys
@@ -30,16 +30,16 @@ Table = NDArray[Any]
 
 
 class RankingMeasures(NamedTuple):
-    """What a way of ranking gives over many events of the same players."""
+    """Measures of a way of ranking over many events of the same players."""
 
     variance: float
-    """Of one player's place from event to event; the mean over the players."""
+    """Variance of a player's place from event to event, averaged over the players."""
     correlation: float
-    """Spearman's, of the places of an event with the true order; the mean over the events."""
+    """Spearman's correlation of an event's places with the true order, averaged over the events."""
 
 
 def shared_places(totals: Table) -> Table:
-    """Return places, best first, of each row's totals; equal ones share the mean of theirs."""
+    """Return the places of each row's totals, best first; equal totals share the mean of their places."""
     better = (totals[:, None, :] > totals[:, :, None]).sum(axis=2)
     equal = (totals[:, None, :] == totals[:, :, None]).sum(axis=2)
     shared: Table = better + (equal + 1) / 2
@@ -47,14 +47,14 @@ def shared_places(totals: Table) -> Table:
 
 
 def measure_ranking(totals: Table) -> RankingMeasures:
-    """Measure totals, a row an event, a column a player, the strongest first."""
+    """Measure totals, with a row per event and a column per player, the strongest first."""
     found = shared_places(totals)
     true = np.broadcast_to(np.arange(1, totals.shape[1] + 1), found.shape)
     return RankingMeasures(float(found.var(axis=0, ddof=1).mean()), float(_correlations(found, true).mean()))
 
 
 def _correlations(found: Table, true: Table) -> Table:
-    """Correlate row by row. A row in which all are equal tells nothing: 0."""
+    """Correlate row by row; a row with all values equal has the correlation 0."""
     one = found - found.mean(axis=1, keepdims=True)
     other = true - true.mean(axis=1, keepdims=True)
     over = np.sqrt((one**2).sum(axis=1) * (other**2).sum(axis=1))
@@ -63,17 +63,17 @@ def _correlations(found: Table, true: Table) -> Table:
 
 
 def add_up_sessions(totals: Table, sessions: int) -> Table:
-    """Add up each so many events that follow each other to a longer one; none is used twice, a rest is left out."""
+    """Add up every `sessions` consecutive events to a longer one; events left over are dropped."""
     events = len(totals) // sessions
     summed: Table = totals[: events * sessions].reshape(events, sessions, totals.shape[1]).sum(axis=1)
     return summed
 
 
 def share_of_columns(values: Table) -> float:
-    """Return the share of the variance that lies between the columns, without what chance alone would show there.
+    """Return the share of the variance that lies between the columns, without the part that is due to chance.
 
-    One-way analysis of variance. Plays of a deal x deals and seats: the share of the deal. Events x players: that of
-    strength.
+    One-way analysis of variance. For plays of a deal by deals and seats it is the share of the deal; for events by
+    players, that of strength.
     """
     rows = len(values)
     within = values.var(axis=0, ddof=1).mean()
@@ -84,10 +84,10 @@ def share_of_columns(values: Table) -> float:
 PLAYERS: Final = 16
 SECTIONS: Final = 4
 TOGETHER: Final = (1, 2, 4)
-"""Sections whose plays are compared with each other."""
+"""Numbers of sections whose plays are compared with each other."""
 
 LENGTHS: Final = (1, 4, 16)
-"""Events that are added up to a longer one."""
+"""Numbers of events that are added up to a longer one."""
 
 PROFILE: Final = load_mcr()
 
@@ -101,18 +101,18 @@ class EventBothWays(NamedTuple):
     own_points: SectionTotals
     same_points: SectionTotals
     same_imps: list[SectionTotals]
-    """For each number of TOGETHER."""
+    """One for each number in TOGETHER."""
     by_seat: list[list[int]]
     """Points of the duplicate plays: for each of the 16 tables, those of its 16 deals and seats."""
 
 
 def strength_ladder(weakest: float) -> list[float]:
-    """Return the strengths in equal steps from 1 down, the strongest first."""
+    """Return the strengths in equal steps down from 1, the strongest first."""
     return [1 - (1 - weakest) * at / (PLAYERS - 1) for at in range(PLAYERS)]
 
 
 def play_both_ways(seed: int, weakest: float, number: int) -> EventBothWays:
-    """Play one event both ways. Who has which number in the movement is drawn again for each section."""
+    """Play one event both ways, drawing the players' numbers in the movement anew for each section."""
     words = f"{seed} event {number}"
     own, same = (
         [
@@ -125,9 +125,9 @@ def play_both_ways(seed: int, weakest: float, number: int) -> EventBothWays:
 
 
 def _section(words: str, section: int, ladder: list[float], *, shared: bool) -> list[ScoredPlay]:
-    """Play one section. Prevalent wind and dealer follow the movement's number of the deal either way.
+    """Play one section. In both ways, prevalent wind and dealer follow the deal's number in the movement.
 
-    A player's name is the place among the strengths, 0 to 15, and 16 more for each section before.
+    A player's name is the index of the strength, 0 to 15, plus 16 for each section before.
     """
     here = f"{words} section {section}"
     drawn = _chance(f"{here} numbers").sample(range(PLAYERS), PLAYERS)
@@ -222,7 +222,7 @@ def _in_one_play(events: list[EventBothWays], columns: Mapping[str, NDArray[Any]
 @click.option("--weakest", default=0.0, show_default=True, help="Strength of the weakest player; the strongest has 1.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")
 def luck(events: int, seed: int, weakest: float, jobs: int) -> None:
-    """Play events both ways and print how well each tells who is strong."""
+    """Play events both ways, and print how well each way ranks by strength."""
     with ExitStack() as open_pool:
         each: Callable[..., Any] = map if jobs == 1 else open_pool.enter_context(ProcessPoolExecutor(jobs)).map
         played = each(partial(play_both_ways, seed, weakest), range(events))

@@ -1,4 +1,4 @@
-"""64 players, 16 tables, 8 rounds: our search beside the best of all random seatings that the same time allows."""
+"""For 64 players, 16 tables, 8 rounds: our search compared with the best of the random seatings in the same time."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ def searched(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
 
 
 def random_seating(order: MovementOrder, seconds: float) -> tuple[NumberedPlay, ...]:
-    """Return the best of many: the fewest rules broken, then the fewest repeated meetings and comparisons."""
+    """Return the best of many seatings: fewest broken rules, then fewest repeated meetings and comparisons."""
     chance, sittings = Random(1), sittings_of(order)
     end = time.monotonic() + seconds
     best: tuple[tuple[int, int], tuple[NumberedPlay, ...]] | None = None

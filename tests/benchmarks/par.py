@@ -1,9 +1,9 @@
-"""How quick simulated players are: `python -m tests.benchmarks.par --plays 1000 --before FOLDER`.
+"""Measure the speed of simulated players: `python -m tests.benchmarks.par --plays 1000 --before FOLDER`.
 
-Prints processor time a play: of one deal many times in step, as par plays it; with `--alone` of one deal after the
-other, each once, as the demo plays them. `--before`: a folder with the package `broker` of another version
-(`git archive v0.1 broker | tar -x -C FOLDER`), which plays the same at the same time, as this machine may be busy; then
-also the ratio, and whether both counted the same.
+Prints processor time per play: of one deal many times in step, as par plays it; with `--alone` of different deals, each
+once, as the demo plays them. `--before`: a folder with the package `broker` of another version (`git archive v0.1
+broker | tar -x -C FOLDER`), which plays the same at the same time because the machine may be busy; then also the ratio,
+and whether both counted the same.
 """
 
 import json
@@ -22,11 +22,11 @@ from broker.sim.par import PointCounts, Stretch, play_stretch
 from broker.sim.plans import plans
 
 Points = list[list[list[int]]]
-"""By deal and seat: how often which points were got."""
+"""Frequencies of points, by deal and seat."""
 
 
 def measure(plays: int, seed: int, *, alone: bool) -> tuple[float, Points]:
-    """Return processor time in milliseconds a play, without what is made once, and the points."""
+    """Return processor time in ms per play, without one-time initialisation, and the points."""
     plans()
     deal, payments = new_deal(1, "east", "east", Random(f"deal {seed}")), load_mcr().payments
     deals = [new_deal(at, "east", "east", Random(f"deal {seed} {at}")) for at in range(plays)] if alone else [deal]

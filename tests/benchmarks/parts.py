@@ -1,4 +1,4 @@
-"""Runs the parts of a benchmark that are asked for, with the machine and how busy it is at the head."""
+"""Run the requested parts of a benchmark, after printing the machine and its load."""
 
 import os
 import platform
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 
 def run(parts: Mapping[str, Callable[[], None]], asked: list[str]) -> None:
-    """Measure what is asked for, or everything; an unknown part ends it before anything is measured."""
+    """Measure the requested parts, or all; an unknown part ends the program before anything is measured."""
     if unknown := [name for name in asked if name not in parts]:
         raise SystemExit(f"no part {unknown[0]!r}; there are {', '.join(parts)}")
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())

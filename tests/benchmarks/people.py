@@ -49,14 +49,14 @@ DOES: Final[Mapping[str, ActionKind]] = {
 }
 CLAIMS: Final = ("chow", "pung", "melded_kong")
 ASKED: Final = ("sure", "blind", "plain")
-"""Styles that do not err by chance."""
+"""Styles that make no random errors."""
 
 Choice = tuple[str, str, bool]
-"""Of what kind it was, who was asked, and whether the same was chosen."""
+"""The kind of decision, the seat, and whether the same was chosen."""
 
 
 class Done(NamedTuple):
-    """Something that was done, and who had claimed the discard before it."""
+    """An action, and who had claimed the discard before it."""
 
     action: Action
     claimed: frozenset[Seat]
@@ -70,12 +70,12 @@ class RecordedPlay(NamedTuple):
 
 
 def tile(name: str) -> str:
-    """Return a tile as we write it."""
+    """Return a tile in our notation."""
     return HONOURS.get(name) or name[1] + SUITS[name[0]]
 
 
 def read_plays(lines: Iterable[str]) -> Iterator[RecordedPlay]:
-    """Read the lines of a file, play by play: a data set of Botzone's has 100,000 of them."""
+    """Yield the lines of a file play by play, since a Botzone data set has 100,000 plays."""
     match = list[list[str]]()
     number = count(1)
     for words in map(str.split, lines):
@@ -108,7 +108,7 @@ def _play(number: int, match: Iterable[Sequence[str]]) -> RecordedPlay:
 
 
 def read_pmn(file: BinaryIO) -> Iterator[RecordedPlay]:
-    """Read the records that have a Play; who else had claimed a discard is on none of them. Raises RuleError."""
+    """Read the records that contain a play; they do not say who else had claimed a discard. Raises RuleError."""
     for found in read_records(file):
         if isinstance(found.record, RuleError):
             raise found.record
@@ -137,7 +137,7 @@ def _action(do: ActionKind, seat: Seat, name: str) -> Action:
 
 
 def _deal(number: int, wind: Seat, drawn: Mapping[Seat, Sequence[str]]) -> Deal:
-    """Return a deal in which everybody draws what was drawn. Raises RuleError `not_a_deal`."""
+    """Return a deal in which everybody draws the recorded tiles. Raises RuleError `not_a_deal`."""
     left = Counter(FULL_SET)
     left.subtract(one for tray in drawn.values() for one in tray)
     rest, trays = [*left.elements()], {}
@@ -148,7 +148,7 @@ def _deal(number: int, wind: Seat, drawn: Mapping[Seat, Sequence[str]]) -> Deal:
 
 
 def choices(recorded: RecordedPlay, chance: Random) -> Iterator[Choice]:
-    """Compare what was done in a play; what the referee refuses ends it, as another rule does (how long walls are)."""
+    """Compare the decisions of a play, up to the first action that the referee refuses (rules on walls differ)."""
     play = open_play(recorded.deal, OEDMC)
     for at, (action, _) in enumerate(recorded.done):
         try:
@@ -177,7 +177,7 @@ def _discards(play: PlayState, action: Action, chance: Random) -> Iterator[Choic
 
 
 def _claims(play: PlayState, then: Done, chance: Random) -> Iterator[Choice]:
-    """Ask all who could make a set; where somebody's claim was overtaken, nobody knows of the others."""
+    """Ask all seats that could claim; if a claim was overtaken, the others' decisions are not known."""
     taken = then.action.do in CLAIMS
     for seat in SEATS:
         wished = taken and seat in then.claimed
@@ -200,7 +200,7 @@ def _claims(play: PlayState, then: Done, chance: Random) -> Iterator[Choice]:
 
 
 def told(found: Iterable[Iterable[Choice]]) -> Iterator[str]:
-    """Tell how often the same was chosen."""
+    """Print how often the same was chosen."""
     counts: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for of_play in found:
         here: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)

@@ -1,8 +1,8 @@
-"""Rating over events where the truth is known: how near it comes, and how often intervals hold it.
+"""Check ratings over events against the truth: how close they come, and how often intervals contain it.
 
-`python -m tests.benchmarks.rating --seasons 100 --seed 1`. A season has a club of players; to each event some of them
-come by lot. Printed are correlations with true strength, of the rating, of the mean of IMPs a play, and of the players'
-last event alone; and how often the truth was in the rating's interval of 90 %, and in that of events taken one by one.
+`python -m tests.benchmarks.rating --seasons 100 --seed 1`. A season has a club of players, some of whom are drawn for
+each event. Printed are correlations with true strength, of the rating, of mean IMPs per play, and of the players' last
+event alone; and how often the truth was in the 90 % interval of the rating, and of events taken one by one.
 """
 
 from typing import Any, Final, NamedTuple
@@ -19,7 +19,7 @@ Floats = NDArray[Any]
 
 
 class Season(NamedTuple):
-    """What is played: the events, each of a world, by some of the players."""
+    """The events of a season, each a world, with some of the players."""
 
     world: World
     events: int
@@ -39,7 +39,7 @@ SEASONS: Final = (
 
 
 def measured(season: Season, chance: np.random.Generator) -> tuple[float, ...]:
-    """Play a season; return the correlations, and the share of intervals that hold the truth."""
+    """Play a season; return the correlations, and the share of intervals that contain the truth."""
     world = season.world
     strengths = world.spread * chance.standard_normal(season.players)
     ledgers = [
@@ -69,7 +69,7 @@ def _imps(ledger: Ledger, name: str) -> float:
 @click.option("--seasons", default=100, show_default=True, help="Of each kind.")
 @click.option("--seed", default=1, show_default=True)
 def rating(seasons: int, seed: int) -> None:
-    """Play seasons whose truth is known and print a table."""
+    """Play seasons whose truth is known, and print a table."""
     click.echo("| season | rating | mean of IMPs | last event | held |\n|---|---|---|---|---|")
     for number, season in enumerate(SEASONS):
         chance = np.random.default_rng([seed, number])

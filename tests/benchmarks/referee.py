@@ -1,7 +1,7 @@
-"""How quick the referee is: `python -m tests.benchmarks.referee [PLAYS]`.
+"""Measure the speed of the referee: `python -m tests.benchmarks.referee [PLAYS]`.
 
-Plays seeded random legal plays, keeps their actions, then has each layer of the referee judge all of them again, and
-prints the best of several rounds: actions a second with tiles, by turns alone, and the ratio of the two.
+Random legal plays are generated from a seed, then each layer of the referee judges all their actions again. Printed are
+the best of several rounds: actions a second with tiles, by turns alone, and the ratio.
 """
 
 import sys
@@ -23,12 +23,12 @@ Recorded = tuple[Deal, tuple[Action, ...]]
 
 
 def no_win(_: Hu) -> int:
-    """Judge that nobody wins, so that plays are long and counting hands costs nothing here."""
+    """Judge that nobody wins, so that plays are long, and counting hands takes no time."""
     raise RuleError("no_win_here", "nobody wins here")
 
 
 def record(seed: int) -> Recorded:
-    """Play one play at random: each seat that may act does, or lets one in three claims pass."""
+    """Play at random: each seat that may act does, or ignores one in three possible claims."""
     chance = Random(seed)
     deal = new_deal(seed, "east", SEATS[seed % 4], chance)
     play, actions = open_play(deal, PAYMENTS), list[Action]()

@@ -1,8 +1,8 @@
-"""How much of a play is proved by pictures of its rivers: `python -m tests.benchmarks.rivers [PLAYS] [--serials]`.
+"""Measure how much of a play pictures of its rivers prove: `python -m tests.benchmarks.rivers [PLAYS] [--serials]`.
 
-Plays simulated plays, draws a picture of each river and of each hand with its melds, reads them, and finds the play.
-Counts plays fully proved, steps proved and steps wrong, with gaps for claimed tiles and without. `--serials`: without
-pictures, everything read, to measure the search alone.
+Simulated plays are played, each river and each hand with its melds is drawn and read, and the play is reconstructed.
+Counted are plays fully proved, steps proved and steps wrong, with gaps for claimed tiles and without. `--serials`:
+without pictures, with everything read, to measure the search alone.
 """
 
 import sys
@@ -24,7 +24,7 @@ from vision.rivers import read_hand, read_river
 
 
 def photographed(play: LaidTiles, seed: int, *, gaps: bool) -> LaidTiles:
-    """Return the play as its pictures tell it."""
+    """Return the play as its pictures show it."""
     laid: dict[Seat, LaidSeat] = {}
     for at, seat in enumerate(SEATS):
         one = play.laid[seat]
@@ -54,7 +54,7 @@ def misread(play: LaidTiles, read: LaidTiles) -> Counter[str]:
 
 
 def measure(plays: int, *, gaps: bool, pictures: bool) -> Iterator[str]:
-    """Find so many plays, and tell how it went."""
+    """Reconstruct a number of plays, and print the results."""
     steps: Counter[str] = Counter()
     whole, orders, took, longest = 0, list[int](), 0.0, 0.0
     for seed in range(plays):

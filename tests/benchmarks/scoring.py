@@ -1,7 +1,7 @@
-"""Scoring a very large event, beside the same in pandas: `python -m tests.benchmarks.scoring`.
+"""Compare scoring a very large event with the same in pandas: `python -m tests.benchmarks.scoring`.
 
-10,000 tables play 16 deals: 160,000 plays of 40,000 players, one comparison group a deal. Both sides begin with the
-same list of plays and end with the standings; both must give the same IMPs, play by play, and the same totals.
+10,000 tables play 16 deals: 160,000 plays of 40,000 players, one comparison group per deal. Both start with the same
+list of plays and end with the standings; both must give the same IMPs, play by play, and the same totals.
 """
 
 import argparse
@@ -26,8 +26,8 @@ VALUES: Final = (8, 9, 10, 12, 14, 16, 18, 24, 28, 32, 48, 64, 88)
 
 
 def event(tables: int, deals: int, seed: int) -> list[ScoredPlay]:
-    """Make up an event: everybody plays every deal once, at a seat and table that change."""
-    chance, profile = Random(seed), load_mcr()  # a benchmark, no secret
+    """Generate an event: everybody plays every deal once, at changing seats and tables."""
+    chance, profile = Random(seed), load_mcr()  # no secret
     players = [f"p{number:05}" for number in range(4 * tables)]
     plays = []
     for deal in range(1, deals + 1):
@@ -52,10 +52,10 @@ def _outcome(chance: Random) -> Outcome:
 
 
 def with_pandas(plays: list[ScoredPlay], profile: Profile) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score plays as one would with pandas: a row a seat, the mean by `transform`, the scale by `cut`.
+    """Score plays as one would with pandas: a row per seat, the mean by `transform`, the scale by `cut`.
 
-    The mean is floating point, so the difference is rounded to a millionth before it is looked up; with ten thousand
-    plays a group that is finer than any difference can be close to a step without being on it.
+    The mean is floating point, so the difference is rounded to a millionth before it is looked up. With ten thousand
+    plays in a group, a difference can be close to a step of the scale without being on it, but not as close as that.
     """
     rows = [
         (play.deal, seat, play.table, play.players[seat], (play.points or {})[seat], play.fines.get(seat, 0))
@@ -78,7 +78,7 @@ def standings_of(frame: pd.DataFrame, profile: Profile) -> tuple[pd.DataFrame, p
 
 
 def timed(work: Callable[[], T], times: int) -> tuple[T, float]:
-    """Do something several times; return the last result and the median of the seconds."""
+    """Repeat a function; return the last result and the median time in seconds."""
     seconds = []
     for _ in range(times):
         began = perf_counter()
@@ -110,7 +110,7 @@ def main() -> None:
     last = structs.replace(plays[-1], table=asked.tables + 1, players={seat: f"new {seat}" for seat in SEATS})
     for name, play in (("of players who are in it", plays[-1]), ("of four new players", last)):
         before = Ledger.of([one for one in plays if one is not play], profile)
-        player_standings(before)  # as it is while an event goes on
+        player_standings(before)  # the state in the middle of an event
         added = partial(_with, before, play)
         _, ranking = timed(added, 4 * asked.times)
         _, written = timed(lambda: list(added()), 4 * asked.times)  # noqa: B023 - called at once
@@ -128,7 +128,7 @@ def _ours(plays: list[ScoredPlay], profile: Profile) -> tuple[Ledger, Ranking]:
 
 
 def _same(ledger: Ledger, frame: pd.DataFrame) -> None:
-    """Hold the IMPs of every play and seat against those of pandas."""
+    """Compare the IMPs of every play and seat with those of pandas."""
     ordered = frame.sort_values(["deal", "table"], kind="stable")
     theirs = ordered["imp"].to_numpy().reshape(-1, len(SEATS))
     ours = np.concatenate([group.imps for group in ledger.groups])

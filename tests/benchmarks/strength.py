@@ -1,10 +1,10 @@
-"""Luck and strength where the truth is known: how often intervals hold it, and whether stated probabilities are right.
+"""Check statements on luck and strength against the truth: how often intervals contain it, and stated probabilities.
 
 `python -m tests.benchmarks.strength --events 150 --seed 1`. Strengths, deals and luck are drawn; points are rounded,
-compared and converted under a rule profile, and told from each other by `broker/scoring/strength.py`. Beside it stands
-the bootstrap over deals: as it is, with Student's t for few deals, and shrunk, each repetition by the reliability that
-it shows itself. True strength in IMPs is strength in points times the slope of IMPs on it, found in one very long
-event; true reliability the squared correlation over a world's events.
+compared and converted under a rule profile, and separated by `broker/scoring/strength.py`. For comparison, the
+bootstrap over deals: as it is, with Student's t for few deals, and shrunk, each repetition by the reliability that it
+shows itself. True strength in IMPs is strength in points times the slope of IMPs on it, found in one very long event;
+true reliability is the squared correlation over a world's events.
 """
 
 from dataclasses import dataclass, replace
@@ -24,24 +24,24 @@ Floats = NDArray[Any]
 
 PROFILE: Final = load_mcr("oedmc-2020")
 HU: Final = 0.85
-"""Of so many plays in 1 somebody wins, where luck is as in mahjong."""
+"""Share of plays that somebody wins, if luck is as in mahjong."""
 
 LONG: Final = 32_000
-"""Plays of a very long event: the slope that is found there is true to some 2 %."""
+"""Plays of a very long event; the slope found there is exact to some 2 %."""
 
 DEAL_SPREAD, LUCK_SPREAD = 10.0, 18.0
-"""Of points; as docs/why-duplicate.md has them, 23 % deal and seat."""
+"""Standard deviation in points; as in docs/why-duplicate.md, 23 % is due to deal and seat."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What is played: tables, rounds, and the share of strength in one play compared with very many."""
+    """The setting: tables, rounds, and the share of strength in one play compared with very many."""
 
     tables: int
     rounds: int
     share: float
     heavy: bool = False
-    """Luck as in mahjong: one of four wins much, now and then; otherwise it is normal."""
+    """Whether luck is as in mahjong, where one of four sometimes wins much; otherwise it is normal."""
 
     @property
     def spread(self) -> float:
@@ -54,7 +54,7 @@ class World:
 
 
 def flat(values: Floats) -> Floats:
-    """Return four values that add up to nothing, each with the variance that it had."""
+    """Return four values that sum to zero, each with its previous variance."""
     less: Floats = (values - values.mean(axis=-1, keepdims=True)) * np.sqrt(4 / 3)
     return less
 
@@ -71,7 +71,7 @@ def luck(world: World, shape: tuple[int, ...], chance: np.random.Generator) -> F
 
 
 def played(world: World, strengths: Floats, chance: np.random.Generator, players: Floats | None = None) -> Ledger:
-    """Play an event: in each round all tables play one deal, all `players` seated by lot."""
+    """Play an event: in each round all tables play one deal, with all `players` seated at random."""
     plays = []
     for deal in range(1, world.rounds + 1):
         seats = chance.permutation(np.arange(len(strengths)) if players is None else players).reshape(world.tables, 4)
@@ -86,7 +86,7 @@ def played(world: World, strengths: Floats, chance: np.random.Generator, players
 
 @cache
 def imps_a_point(world: World) -> float:
-    """Return how many IMPs a play a point of strength is worth: the slope in one very long event."""
+    """Return how many IMPs per play a point of strength is worth: the slope in one very long event."""
     chance = np.random.default_rng(99)
     strengths = world.spread * chance.standard_normal(4 * world.tables)
     ledger = played(replace(world, rounds=LONG // world.tables), strengths, chance)
@@ -94,12 +94,12 @@ def imps_a_point(world: World) -> float:
     against = flat(np.array([strengths[number][row.entries] for row in ledger.rows.values()]))
     against -= against.mean(axis=1, keepdims=True)
     imps = np.array([row.group.imps for row in ledger.rows.values()])
-    # A strength a counts as a - mean of three others: 4/3 of its distance from the mean of all four.
+    # A player of strength a counts as a - mean of three others: 4/3 of the distance from the mean of all four.
     return float((against * imps).sum() / (against**2).sum() / np.sqrt(4 / 3)) if world.spread else 0.0
 
 
 class Truths:
-    """What was said of many events of one world, and what is true there."""
+    """The statements on many events of one world, and the truth."""
 
     def __init__(self, world: World) -> None:
         self.world, self.within = world, dict[str, list[float]]()
@@ -108,7 +108,7 @@ class Truths:
         self.stated: dict[str, list[tuple[float, bool]]] = {way: [] for way in WAYS}
 
     def event(self, chance: np.random.Generator) -> None:
-        """Play one event, and hold what is said of it to the truth."""
+        """Play one event, and compare the statements on it with the truth."""
         world = self.world
         strengths = world.spread * chance.standard_normal(4 * world.tables)
         ledger = played(world, strengths, chance)
@@ -129,7 +129,7 @@ class Truths:
     def _pairs(
         self, found: EventStrength, ledger: Ledger, totals: Floats, true: Floats, chance: np.random.Generator
     ) -> None:
-        """Compare each player with the next but three of the standings, as stated and in truth."""
+        """Compare each player with the fourth one below in the standings, as stated and in truth."""
         order = np.argsort(-totals, kind="stable")
         first, second = order[:-4], order[4:]
         drawn = (found.drawn[:, first] > found.drawn[:, second]).mean(axis=0)
@@ -145,7 +145,7 @@ class Truths:
         self.within.setdefault(name, []).append(float(inside))
 
     def coverage(self) -> str:
-        """Return how often the truth was within each interval of 90 %."""
+        """Return how often the truth was within each 90 % interval."""
         both, each = self.sums[1], self.sums[0] * self.sums[2]
         reliability = both**2 / each if each else 0.0
         inside = np.mean([holds(one, reliability) for one in self.reliability])
@@ -153,7 +153,7 @@ class Truths:
         return f"| {self.world} | {reliability:.3f} | {100 * inside:.1f} % | {shares} |"
 
     def calibration(self) -> str:
-        """Return true beside stated probabilities, on average over the pairs, and the mean square of what is wrong."""
+        """Return true and stated probabilities, averaged over the pairs, and the mean squared error."""
         ways = [np.array(pairs, dtype=float).T for pairs in self.stated.values()]
         cells = [f"{100 * stated.mean():.0f} %, {((stated - true) ** 2).mean():.3f}" for stated, true in ways]
         return f"| {self.world} | {100 * ways[0][1].mean():.0f} % | {' | '.join(cells)} |"
@@ -163,13 +163,13 @@ WAYS: Final = ("model", "bootstrap over deals", "with Student's t", "shrunk")
 
 
 def bootstraps(by_deal: Floats, first: Floats, second: Floats, chance: np.random.Generator) -> tuple[Floats, ...]:
-    """Return how probable it is, in each way, that the first of a pair is ahead; `by_deal` is deals x players."""
+    """Return the probability, in each way, that the first of a pair is stronger; `by_deal` is deals x players."""
     deals = len(by_deal)
     means = by_deal.mean(axis=0)
     again = chance.multinomial(deals, np.full(deals, 1 / deals), 1000) @ by_deal / deals
     apart = by_deal[:, first] - by_deal[:, second]
     tails = chance.standard_t(deals - 1, (1000, 1)) * apart.std(axis=0, ddof=1) / np.sqrt(deals)
-    # A repetition has the luck of the event and its own once more.
+    # A repetition has the luck of the event and its own in addition.
     luck, spread = by_deal.var(axis=0, ddof=1).mean() / deals, again.var(axis=1, ddof=1)
     kept = (np.maximum(spread - 2 * luck, 0) / np.maximum(spread - luck, 1e-9))[:, None]
     shrunk = kept * means + np.sqrt(kept) * (again - means)
@@ -183,7 +183,7 @@ def bootstraps(by_deal: Floats, first: Floats, second: Floats, chance: np.random
 
 
 def holds(interval: Interval, truth: float) -> bool:
-    """Return whether the truth is within, to a millionth."""
+    """Return whether the truth is within the interval, to a millionth."""
     low, high = interval.low or 0.0, np.inf if interval.high is None else interval.high
     return low - 1e-6 <= truth <= high + 1e-6
 
@@ -205,7 +205,7 @@ WORLDS: Final = (
     "--world", "numbers", multiple=True, type=click.IntRange(1, len(WORLDS)), help="Only this row [default: all]."
 )
 def strength(events: int, seed: int, numbers: tuple[int, ...]) -> None:
-    """Play events whose truth is known and print two tables."""
+    """Play events whose truth is known, and print two tables."""
     measured = []
     for number, world in enumerate(WORLDS):
         if numbers and number + 1 not in numbers:

@@ -1,4 +1,4 @@
-"""The experiment behind docs/why-duplicate.md, and what it measures."""
+"""The experiment behind docs/why-duplicate.md, and its measures."""
 
 from functools import cache
 
@@ -26,12 +26,12 @@ def section(*, shared: bool) -> list[ScoredPlay]:
     return duplicate._section("1 event 0", 1, strength_ladder(0.5), shared=shared)
 
 
-def test_the_strengths_go_down_in_equal_steps_from_1() -> None:
+def test_strengths_are_in_equal_steps_down_from_1() -> None:
     assert strength_ladder(0.25)[:2] == [1.0, 0.95]
     assert strength_ladder(0.25)[-1] == 0.25
 
 
-def test_a_section_has_its_own_tables_and_players() -> None:
+def test_each_section_has_its_own_tables_and_players() -> None:
     plays = section(shared=True)
     assert {play.table for play in plays} == {5, 6, 7, 8}
     assert sorted(play.players[seat] for play in plays for seat in SEATS) == sorted(
@@ -50,8 +50,8 @@ def test_points_are_added_up_by_strength() -> None:
     assert sum(map(sum, duplicate._by_seat([section(shared=True)]))) == sum(totals[1])
 
 
-def test_imps_are_those_of_the_tables_that_are_compared() -> None:
-    """Where a second section scored just the same, the datum is the same, and so is every IMP."""
+def test_imps_are_those_of_the_compared_tables() -> None:
+    """If a second section scores exactly the same, the datum is the same, and so are all IMPs."""
     again = [
         ScoredPlay(play.deal, play.table + 4, {s: str(int(p) + PLAYERS) for s, p in play.players.items()}, play.points)
         for play in section(shared=True)
@@ -62,7 +62,7 @@ def test_imps_are_those_of_the_tables_that_are_compared() -> None:
     assert alone[1] == alone[2] != [0] * PLAYERS
 
 
-def test_who_is_always_first_is_told_so() -> None:
+def test_a_player_who_always_wins_is_ranked_perfectly() -> None:
     falling = [[PLAYERS - at for at in range(PLAYERS)]] * SECTIONS
     rising = [totals[::-1] for totals in falling]
     one = EventBothWays(rising, falling, [falling, falling, rising], [list(range(16)) for _ in range(16)])
@@ -81,24 +81,24 @@ def test_equal_totals_share_the_mean_of_their_places() -> None:
     assert shared_places(np.array([[5, 9, 5, 1]])).tolist() == [[2.5, 1.0, 2.5, 4.0]]
 
 
-def test_totals_in_the_true_order_correlate_fully_and_never_vary() -> None:
+def test_totals_in_the_true_order_have_correlation_1_and_no_variance() -> None:
     assert measure_ranking(np.array([[4, 3, 2, 1], [40, 30, 20, 10]])) == pytest.approx((0.0, 1.0))
 
 
-def test_totals_in_the_opposite_order_correlate_fully_the_other_way() -> None:
+def test_totals_in_the_opposite_order_have_correlation_minus_1() -> None:
     assert measure_ranking(np.array([[1, 2, 3], [1, 2, 3]])) == pytest.approx((0.0, -1.0))
 
 
-def test_places_that_change_vary() -> None:
+def test_changing_places_have_a_variance() -> None:
     found = measure_ranking(np.array([[2, 1], [1, 2]]))
     assert found == pytest.approx((0.5, 0.0))
 
 
-def test_equal_totals_of_all_tell_nothing() -> None:
+def test_equal_totals_have_no_correlation() -> None:
     assert measure_ranking(np.array([[7, 7, 7], [7, 7, 7]])) == pytest.approx((0.0, 0.0))
 
 
-def test_longer_events_use_no_session_twice_and_leave_the_rest_out() -> None:
+def test_longer_events_use_no_session_twice_and_drop_the_rest() -> None:
     assert add_up_sessions(np.array([[1, 2], [3, 4], [5, 6], [7, 8], [9, 9]]), 2).tolist() == [[4, 6], [12, 14]]
     assert add_up_sessions(np.array([[1, 2]]), 2).shape == (0, 2)
 
@@ -108,9 +108,9 @@ def test_longer_events_use_no_session_twice_and_leave_the_rest_out() -> None:
     [
         ([[1, 5, 9], [1, 5, 9]], 1.0),
         ([[3, 3], [3, 3]], 0.0),
-        # Means 0 and 4, their variance 8; within 2 each, of which 2 / 2 shows in the means: 7 of 7 + 2.
+        # Means 0 and 4 have the variance 8; within each it is 2, of which 2 / 2 shows in the means: 7 out of 7 + 2.
         ([[-1, 3], [1, 5]], 7 / 9),
     ],
 )
-def test_the_share_of_the_columns_is_what_chance_does_not_explain(points: list[list[int]], share: float) -> None:
+def test_the_share_of_the_columns_excludes_chance(points: list[list[int]], share: float) -> None:
     assert share_of_columns(np.array(points)) == pytest.approx(share)

@@ -1,4 +1,4 @@
-"""A benchmark that is told to end does so, rather than wait for what a closed window will never show."""
+"""A benchmark with a window ends on SIGTERM."""
 
 import signal
 import subprocess
@@ -16,6 +16,6 @@ with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en")) as window:
 """
 
 
-def test_a_benchmark_with_a_window_ends_when_it_is_told_to() -> None:
+def test_a_benchmark_with_a_window_ends_on_sigterm() -> None:
     ended = subprocess.run([sys.executable, "-c", WITH_A_WINDOW], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, ""), ended.stderr

@@ -1,4 +1,4 @@
-"""The held-out pictures: their truth is where it is said to be, and what is promised follows from what was tried."""
+"""The held-out pictures have the right truth, and the promised error rates follow from the counts."""
 
 from dataclasses import replace
 
@@ -19,12 +19,12 @@ from vision.training.fonts import FOLDERS
     ("wrong", "tried", "most"),
     [(0, 3000, 999), (0, 1_000_000, 3), (1, 4744, 1000), (0, 0, 1_000_000), (5, 5, 1_000_000)],
 )
-def test_none_wrong_in_n_promises_three_in_n_at_95_percent(wrong: int, tried: int, most: int) -> None:
+def test_no_errors_in_n_tries_promise_three_in_n_at_95_percent(wrong: int, tried: int, most: int) -> None:
     assert at_most_in_a_million(wrong, tried) == pytest.approx(most, abs=1)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_wear_takes_about_as_much_ink_as_is_said(share: float) -> None:
+def test_wear_removes_about_the_stated_share_of_ink(share: float) -> None:
     ink = np.zeros((100, 100), dtype=np.float32)
     ink[20:80, 30:70] = 1.0
     left = np.mean([wear_off(ink, share, np.random.default_rng(seed)).sum() for seed in range(40)]) / ink.sum()
@@ -32,14 +32,14 @@ def test_wear_takes_about_as_much_ink_as_is_said(share: float) -> None:
     assert wear_off(ink, 0.0, np.random.default_rng(0)) is ink
 
 
-def test_a_camera_straight_above_shows_millimetres_evenly() -> None:
+def test_a_camera_straight_above_has_a_uniform_scale() -> None:
     camera = Camera.over(Shot(tilt=0.0, fill=1.0), 400.0)
     assert project(camera.plane(0), np.array([[0.0, 0.0], [200.0, 0.0], [0.0, 100.0]])) == pytest.approx(
         np.array([[960.0, 540.0], [1920.0, 540.0], [960.0, 1020.0]])
     )
 
 
-def test_the_lens_bends_points_as_it_bends_the_picture() -> None:
+def test_the_lens_distorts_points_and_pictures_alike() -> None:
     camera = Camera.over(Shot(lens=0.25), 400.0)
     straight = np.zeros((1080, 1920), dtype=np.float32)
     straight[150:156, 300:306] = 1.0
@@ -57,7 +57,7 @@ def _font() -> Look:
 @pytest.mark.parametrize(
     ("turn", "tilt", "inverted"), [(0.0, 0.0, False), (30.0, 0.0, False), (0.0, 45.0, False), (0.0, 0.0, True)]
 )
-def test_labels_lie_where_the_truth_has_them(turn: float, tilt: float, *, inverted: bool) -> None:
+def test_labels_are_where_the_truth_says(turn: float, tilt: float, *, inverted: bool) -> None:
     chance = np.random.default_rng(3)
     back = labelled_back(Payload(8, 117), replace(_font(), tilt=tilt, inverted=inverted), chance)
     tile = Standing(np.array([20.0, -15.0]), turn, back)
@@ -74,7 +74,7 @@ def test_labels_lie_where_the_truth_has_them(turn: float, tilt: float, *, invert
 
 
 @pytest.mark.parametrize("name", ["years", "unpadded", "labels, inverted"])
-def test_a_tray_has_34_tiles_and_only_numbers_from_1_to_136_have_a_serial(
+def test_a_tray_has_34_tiles_and_only_numbers_from_1_to_136_are_serials(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fonts = _font().fonts

@@ -1,4 +1,4 @@
-"""Whoever is recorded is found to choose as recorded: here the players themselves, whose plays are written down."""
+"""Recorded players are found to choose as recorded; here they are the simulated players themselves."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ NAMES = {ours: theirs for theirs, ours in HONOURS.items()} | {
 
 
 def written(seed: int, actions: tuple[Action, ...]) -> Iterator[str]:
-    """Write a play of simulated players down. East is their first player."""
+    """Record a play of simulated players. East is their first player."""
     deal = dealt(seed)
     walls = {seat: iter(deal.faces[seat][13:]) for seat in SEATS}
     yield f"Match {seed}\nWind {SEATS.index(deal.prevalent_wind)}"
@@ -43,8 +43,8 @@ def written(seed: int, actions: tuple[Action, ...]) -> Iterator[str]:
 SEEDS = [16, 32, 48]
 
 
-def test_players_are_found_to_choose_as_themselves(tmp_path: Path) -> None:
-    """In a folder with the same plays in both formats."""
+def test_players_choose_as_themselves(tmp_path: Path) -> None:
+    """The same plays are in the folder in both formats."""
     plays = [played(seed) for seed in SEEDS]
     text = "\n".join(line for seed, play in zip(SEEDS, plays, strict=True) for line in written(seed, play.actions))
     (tmp_path / "a.txt").write_text(text, encoding="ascii")
@@ -81,10 +81,10 @@ Wind 0
 Player 0 Play T3
 Player 1 Chi T2
 """
-"""In the format of Botzone's data sets, made up."""
+"""An invented play in the format of Botzone's data sets."""
 
 
-def test_botzone_s_format_has_the_round_s_wind_claims_that_were_overtaken_and_chows_by_their_middle_tile() -> None:
+def test_botzones_format_is_parsed_with_winds_overtaken_claims_and_chows_by_their_middle_tile() -> None:
     first, second = read_plays(TWO_PLAYS.splitlines())
     assert (first.deal.prevalent_wind, second.deal.prevalent_wind) == ("south", "east")
     assert first.deal.faces["south"][:13] == tuple(f"{rank}s" for rank in (1, 2, 4, 6, 7, 8, 9)) + tuple(

@@ -1,4 +1,4 @@
-"""The benchmark's own judgement: a claim is worth no more than the counting behind it."""
+"""The benchmark counts correctly."""
 
 from collections import Counter
 
@@ -21,7 +21,7 @@ def tile(left: float, serial: int, *, is_back: bool = True, readable: bool = Tru
 
 
 def counted(*told: tuple[int, float]) -> Counter[str]:
-    """Judge serials told at places from left to right: 7, 8 (not readable), 9 (face up), and nothing from 30 on."""
+    """Judge serials read at places from left to right: 7, 8 (not readable), 9 (face up), and nothing from 30 on."""
     tiles = (tile(0, 7), tile(10, 8, readable=False), tile(20, 9, is_back=False, readable=False))
     scene = Scene("three", PICTURE, "digits", "easy", "tray", tiles)
     return judge(scene, [Told(serial, np.array([at, 5.0])) for serial, at in told])
@@ -41,7 +41,7 @@ def counted(*told: tuple[int, float]) -> Counter[str]:
         (((7, 35.0),), 0, 1),
     ],
 )
-def test_a_serial_is_wrong_where_the_truth_does_not_have_it(
+def test_a_serial_that_the_truth_does_not_have_there_is_wrong(
     told: tuple[tuple[int, float], ...], read: int, wrong: int
 ) -> None:
     assert counted(*told) == Counter({"readable": 1, "read": read, "wrong": wrong})
@@ -51,11 +51,11 @@ def test_a_serial_is_wrong_where_the_truth_does_not_have_it(
     ("word", "serial"),
     [("117", 117), (" c007 ", 7), ("136", 136), ("137", None), ("000", None), ("17", None), ("1170", None), ("", None)],
 )
-def test_a_word_names_a_serial_as_it_stands_on_a_back(word: str, serial: int | None) -> None:
+def test_a_word_is_parsed_as_a_serial_as_it_is_written_on_a_back(word: str, serial: int | None) -> None:
     assert serial_of(word) == serial
 
 
-def test_a_line_over_several_tiles_is_parted_where_the_gaps_are_wide() -> None:
+def test_a_line_over_several_tiles_is_split_at_wide_gaps() -> None:
     places = [0, 1, 2, 4, 5, 6, 8, 9, 10]
     line = [(str(at), np.array([float(at), 0.0])) for at in places]
     assert ["".join(text for text, _ in word) for word in _words(line)] == ["012", "456", "8910"]

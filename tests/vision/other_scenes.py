@@ -1,4 +1,4 @@
-"""Pictures in which no tile lies, drawn: what a camera may look at all the same."""
+"""Drawn pictures without tiles, of other things that a camera may show."""
 
 from collections.abc import Callable
 from typing import Final
@@ -55,7 +55,7 @@ def dots() -> Picture:
 
 
 def modules() -> Picture:
-    """Black and white squares by chance: the texture of a code, and no code."""
+    """Random black and white squares: they look like a code, but are none."""
     cells = np.random.default_rng(2).integers(0, 2, (HEIGHT // 8, WIDTH // 8), dtype=np.uint8)
     return _as_colour(cv2.resize(255 * cells, (WIDTH, HEIGHT), interpolation=cv2.INTER_NEAREST))
 

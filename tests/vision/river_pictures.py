@@ -1,4 +1,4 @@
-"""Pictures of what lies before a seat at the end of a play, drawn tile by tile."""
+"""Pictures of a seat's tiles at the end of a play, drawn tile by tile."""
 
 from collections.abc import Sequence
 

@@ -24,7 +24,7 @@ def lines_of(*arguments: str | Path) -> list[dict[str, Any]]:
 
 @cache
 def read_alone() -> dict[str, Any]:
-    """Return what is read in the picture without its deal."""
+    """Return what is read in the picture without the deal."""
     return lines_of(FAULTY)[0]
 
 
@@ -42,7 +42,7 @@ def test_a_picture_gives_one_line_with_every_field_of_the_contract() -> None:
     ]  # fmt: skip
 
 
-def test_faults_are_given_where_the_deal_is() -> None:
+def test_faults_are_given_if_the_deal_is_known() -> None:
     assert read_alone()["faults"] == []
     (line,) = lines_of(FAULTY, "--expected", FAULTY.with_suffix(".json"))
     assert line["faults"] == [
@@ -51,7 +51,7 @@ def test_faults_are_given_where_the_deal_is() -> None:
     ]
 
 
-def test_a_face_is_seen_and_not_read() -> None:
+def test_a_face_is_seen_but_not_read() -> None:
     (face,) = (one for one in read_alone()["reads"] if one["face_up"])
     assert (face["serial"], face["row"], face["col"]) == (None, 0, 9)
 
@@ -64,7 +64,7 @@ def test_a_face_is_seen_and_not_read() -> None:
         ("zh", "第1排第5位：另一套牌的牌；应为133", "未通过核对"),
     ],
 )
-def test_people_get_rows_and_plain_words_in_their_language(language: str, fault: str, verdict: str) -> None:
+def test_the_text_has_rows_and_sentences_in_the_chosen_language(language: str, fault: str, verdict: str) -> None:
     deal = str(FAULTY.with_suffix(".json"))
     result = CliRunner().invoke(homologue, ["read", str(FAULTY), "--expected", deal, "--language", language])
     lines = result.stdout.splitlines()
@@ -73,13 +73,13 @@ def test_people_get_rows_and_plain_words_in_their_language(language: str, fault:
     assert (lines[4], lines[-1]) == (f"  {fault}", f"  {verdict}")
 
 
-def test_one_bad_picture_stops_no_other(tmp_path: Path) -> None:
+def test_after_a_bad_picture_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "bad.jpg").touch()
     bad, good = lines_of(tmp_path / "bad.jpg", FAULTY)
     assert (bad["error"]["code"], len(good["reads"])) == ("picture_empty", 34)
 
 
-def test_a_picture_that_is_missing_stops_no_other_and_fails_the_command(tmp_path: Path) -> None:
+def test_a_missing_picture_fails_the_command_but_the_others_are_read(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone.jpg")
     lines = CliRunner().invoke(homologue, ["read", gone, str(FAULTY), "--json"])
     bad, good = map(json.loads, lines.stdout.splitlines())
@@ -106,19 +106,19 @@ def test_rubbish_gets_a_code(content: bytes, code: str, tmp_path: Path) -> None:
     assert code_of(path) == code
 
 
-def test_a_picture_that_is_cut_off_is_not_read_by_half(tmp_path: Path) -> None:
+def test_a_truncated_picture_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "cut.jpg"
     path.write_bytes(FAULTY.read_bytes()[:100_000])
     assert code_of(path) == "picture_unreadable"
 
 
-def test_a_folder_is_no_picture(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_picture(tmp_path: Path) -> None:
     assert code_of(tmp_path) == "picture_unreadable"
 
 
 @pytest.mark.parametrize("level", [0, 255])
 @pytest.mark.parametrize("size", [(1, 1), (900, 1600)])
-def test_a_picture_of_nothing_has_no_reads(level: int, size: tuple[int, int], tmp_path: Path) -> None:
+def test_an_empty_picture_has_no_reads(level: int, size: tuple[int, int], tmp_path: Path) -> None:
     path = tmp_path / "nothing.png"
     cv2.imwrite(str(path), np.full((*size, 3), level, dtype=np.uint8))
     (line,) = lines_of(path)

@@ -1,4 +1,4 @@
-"""Points and homographies by small exact cases; neighbours; tiles become equal rectangles at right angles."""
+"""Points, homographies and neighbours in small exact cases; tiles become equal rectangles at right angles."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ from vision.geometry import (
 VIEW = np.array([[2.0, 0.5, 3.0], [-0.25, 1.5, 1.0], [0.01, 0.02, 1.0]])
 
 
-def test_a_homography_divides_by_the_depth_and_its_inverse_leads_back() -> None:
+def test_a_homography_divides_by_the_depth_and_has_an_inverse() -> None:
     points = np.array([[0.0, 0.0], [10.0, 20.0]])
     there = project(VIEW, points)
     assert there == pytest.approx(np.array([[3.0, 1.0], [33.0 / 1.5, 28.5 / 1.5]]))
@@ -38,7 +38,7 @@ def test_a_rectangle_begins_at_its_top_left_and_goes_clockwise() -> None:
     assert rectangle(np.array([10.0, 20.0]), 4.0, 6.0).tolist() == [[8, 17], [12, 17], [12, 23], [8, 23]]
 
 
-def test_the_diagonals_cross_at_the_picture_of_the_middle() -> None:
+def test_the_diagonals_cross_at_the_image_of_the_middle() -> None:
     quad = rectangle(np.array([4.0, 9.0]), 4.0, 6.0)
     assert diagonal_crossing(project(VIEW, quad)) == pytest.approx(project(VIEW, np.array([[4.0, 9.0]]))[0])
     flat = np.array([[0.0, 0.0], [1.0, 1.0], [4.0, 4.0], [3.0, 3.0]])  # no crossing: the mean
@@ -54,7 +54,7 @@ def plane_of(pose: Pose) -> tuple[TablePlane, Points]:
 
 
 @given(POSES)
-def test_there_and_back_is_the_same_pixel(pose: Pose) -> None:
+def test_mapping_to_the_plane_and_back_gives_the_same_pixel(pose: Pose) -> None:
     plane, quads = plane_of(pose)
     points = quads.reshape(-1, 2)
     assert np.allclose(plane.pixels(plane.flat(points)), points, atol=0.05)
@@ -66,7 +66,7 @@ def test_all_tiles_are_equal_rectangles_in_the_plane(pose: Pose) -> None:
     flat = plane.flat(quads.reshape(-1, 2)).reshape(-1, 4, 2)
     widths = np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1)
     heights = np.linalg.norm(flat[:, 3] - flat[:, 0], axis=1)
-    apart = 0.02 + 5 * pose.noise  # 28 by 38 mm are not quite the usual shape; corners are off by `noise` widths
+    apart = 0.02 + 5 * pose.noise  # 28 by 38 mm is not quite the assumed shape; corners are off by `noise` widths
     assert np.abs(widths - 1).max() < apart
     assert np.abs(heights - 1 / ASPECT).max() < apart
 
@@ -79,13 +79,13 @@ def test_tiles_of_two_trays_at_right_angles_share_one_plane() -> None:
     assert np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1) == pytest.approx(np.ones(136), abs=0.03)
 
 
-def test_five_tiles_make_no_plane() -> None:
+def test_five_tiles_define_no_plane() -> None:
     quads = np.array(see(tray_scene(Pose())).quads[:5])
     assert fit_plane(tile_frames(quads), np.arange(5), (HEIGHT, WIDTH)) is None
 
 
 def two(x: float, y: float, degrees: float = 0.0) -> bool:
-    """Return whether two tiles are neighbours: so many widths and heights apart, the other one turned."""
+    """Return whether two tiles are neighbours, by their distance in widths and heights and their rotation."""
     angle = np.radians(degrees)
     spin = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     one = rectangle(np.zeros(2), 20.0, 30.0)
@@ -101,15 +101,15 @@ def two(x: float, y: float, degrees: float = 0.0) -> bool:
         (0.79, 1.2, True), (0.81, 1.2, False), (-0.79, -1.2, True),
     ],
 )  # fmt: skip
-def test_neighbours_lie_beside_or_below_one_another(x: float, y: float, *, linked: bool) -> None:
+def test_neighbours_are_beside_or_below_one_another(x: float, y: float, *, linked: bool) -> None:
     assert two(x, y) == linked
 
 
 @pytest.mark.parametrize(
     ("degrees", "linked"), [(26.0, True), (27.5, False), (-26.0, True), (-27.5, False), (180.0, True), (90.0, False)]
 )
-def test_neighbours_lie_one_way_but_for_half_a_turn(degrees: float, *, linked: bool) -> None:
-    """The short side of one ends 0.3 heights of the other aside: 20 sin is 9 pixels at 26.7 degrees."""
+def test_neighbours_have_the_same_orientation_except_for_half_turns(degrees: float, *, linked: bool) -> None:
+    """One's short side ends 0.3 heights of the other aside: 20 sin(a) is 9 pixels at 26.7 degrees."""
     assert two(1.0, 0.0, degrees) == linked
 
 
@@ -119,7 +119,7 @@ def test_groups_are_chains_of_neighbours_largest_first() -> None:
     assert [group.tolist() for group in linked_groups(tile_frames(quads))] == [[0, 2, 4], [1, 3]]
 
 
-def test_a_tile_is_a_ruler_of_its_own_sides() -> None:
+def test_a_tiles_own_units_are_its_sides() -> None:
     tiles = tile_frames(np.array([[[0.0, 1.0], [20.0, 3.0], [18.0, 33.0], [-2.0, 31.0]]]))
     assert (tiles.centres[0], tiles.across[0], tiles.along[0]) == (
         pytest.approx([9.0, 17.0]), pytest.approx([20.0, 2.0]), pytest.approx([-2.0, 30.0]),
@@ -133,7 +133,7 @@ NUMBERS = np.array([20.0, 1.0, -0.5, 19.0, 0.06, -0.09, 0.03])
 LENS = TablePlane(_view(NUMBERS), np.array([480.0, 300.0]), float(np.hypot(480, 300)), NUMBERS[6])
 
 
-def test_the_lens_bends_by_the_square_of_the_way_from_the_picture_s_middle() -> None:
+def test_distortion_grows_with_the_square_of_the_distance_from_the_middle() -> None:
     plain = TablePlane(np.eye(3), np.array([30.0, 40.0]), 50.0, 0.1)
     assert plain.flat(np.array([[60.0, 80.0], [30.0, 40.0], [30.0, 65.0]])) == pytest.approx(
         np.array([[0.66, 0.88], [0.0, 0.0], [0.0, 0.5125]])
@@ -141,7 +141,7 @@ def test_the_lens_bends_by_the_square_of_the_way_from_the_picture_s_middle() -> 
 
 
 def exact_tiles(plane: TablePlane) -> Points:
-    """Return 34 upright tiles of the very shape, and three that lie across, as this camera sees them."""
+    """Return 34 upright tiles of the exact shape and three that lie across, as this camera sees them."""
     upright = [rectangle(np.array([x, y]) * [1.05, 1.16 * HEIGHT_OF_TILE], 1.0, HEIGHT_OF_TILE) for x, y in GRID]
     lying = [rectangle(np.array([x, 4.2]), HEIGHT_OF_TILE, 1.0)[[1, 2, 3, 0]] for x in (-4.0, 0.0, 4.0)]
     return plane.pixels(np.concatenate([*upright, *lying])).reshape(-1, 4, 2)
@@ -151,9 +151,9 @@ GRID = [(col - 6.0, row - 1.0) for row in range(3) for col in range(13)]
 HEIGHT_OF_TILE = 1 / ASPECT
 
 
-def test_exact_rectangles_seen_through_a_lens_are_exact_again() -> None:
+def test_exact_rectangles_seen_through_a_lens_are_recovered_exactly() -> None:
     quads = exact_tiles(LENS)
-    quads[5] += 9.0 * np.array([[0, 0], [1, 0], [0, 1], [0, 0]])  # a tile that is none, which counts less
+    quads[5] += 9.0 * np.array([[0, 0], [1, 0], [0, 1], [0, 0]])  # a false tile, which counts less
     plane = fit_plane(tile_frames(quads), np.arange(len(quads)), (600, 960))
     assert plane is not None
     assert plane.middle.tolist() == [480.0, 300.0]
@@ -166,14 +166,14 @@ def test_exact_rectangles_seen_through_a_lens_are_exact_again() -> None:
     assert sides[:, 1::2] == pytest.approx(np.full((len(good), 2), HEIGHT_OF_TILE), abs=2e-3)
 
 
-def test_six_tiles_make_a_plane_and_five_with_one_that_is_none_do_not() -> None:
+def test_six_tiles_define_a_plane_and_five_with_a_false_one_do_not() -> None:
     quads = exact_tiles(LENS)[:6]
     assert fit_plane(tile_frames(quads), np.arange(6), (600, 960)) is not None
     quads[3] = quads[3].mean(axis=0) + 1.5 * (quads[3] - quads[3].mean(axis=0))
     assert fit_plane(tile_frames(quads), np.arange(6), (600, 960)) is None
 
 
-def test_slopes_are_how_sides_change_with_each_number() -> None:
+def test_the_jacobian_is_the_derivative_of_sides_by_parameters() -> None:
     local = (exact_tiles(LENS)[:9] - LENS.middle) / LENS.reach
 
     def sides(numbers: Points) -> Points:
@@ -186,7 +186,7 @@ def test_slopes_are_how_sides_change_with_each_number() -> None:
         assert _jacobian(NUMBERS, local)[..., number] == pytest.approx(change, abs=1e-5)
 
 
-def test_sides_miss_by_what_they_differ_from_a_tile_s() -> None:
+def test_errors_of_sides_are_their_differences_from_a_tiles() -> None:
     local = (exact_tiles(LENS) - LENS.middle) / LENS.reach
     assert np.abs(_tile_errors(NUMBERS, local)[1]).max() < 1e-4
     bigger = NUMBERS.copy()
@@ -206,6 +206,6 @@ def test_no_tile_lies_beyond_the_horizon(tilt: float, *, seen: bool) -> None:
     assert not _in_front(view, np.array([[0.0, 1.0]]), 0.1)
 
 
-def test_sides_run_either_way() -> None:
+def test_sides_may_have_either_sign() -> None:
     sides = np.array([[[1.0, 0.0], [-1.0, 0.1], [0.7, -0.4], [0.0, 1.0]]])
     assert _side_errors(sides, 1.0, 0.0)[0] == pytest.approx([0.0, 0.1, 0.4, 1.0])

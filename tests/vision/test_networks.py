@@ -1,4 +1,4 @@
-"""The trained networks: small, and the same answer for everybody who asks."""
+"""The trained networks are small and thread-safe."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def test_all_models_together_are_under_two_and_a_half_megabytes() -> None:
     assert sum(path.stat().st_size for path in MODELS.glob("*.onnx")) < 2_500_000
 
 
-def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() -> None:
+def test_concurrent_threads_get_the_same_answers_as_alone() -> None:
     chance = np.random.default_rng(3)
     asked = [chance.normal(0, 1, (3, 3, 112, 80)).astype(np.float32) for _ in range(8)]
 
@@ -30,7 +30,7 @@ def test_threads_that_ask_at_once_get_the_answers_that_each_would_get_alone() ->
     np.testing.assert_array_equal(np.array(together), np.array(alone))
 
 
-def test_networks_leave_nothing_at_home_that_could_be_told_to_anybody(tmp_path: Path) -> None:
+def test_networks_write_nothing_into_the_home_folder(tmp_path: Path) -> None:
     load = (
         "import numpy; from vision.networks import run_network; "
         "run_network('digits', numpy.zeros((1, 3, 112, 80), 'float32'))"

@@ -54,14 +54,14 @@ def count(picture: Picture, colour: Colour) -> int:
     return int((np.abs(picture.astype(int) - colour).max(axis=2) <= 6).sum())
 
 
-def test_the_picture_that_was_given_stays_as_it_is() -> None:
+def test_the_given_picture_is_not_changed() -> None:
     picture = ground()
     assert draw_overlay(picture, FOUR, WRONG).shape == picture.shape
     assert np.array_equal(picture, ground())
 
 
 @pytest.mark.parametrize("colour", GROUNDS)
-def test_each_verdict_is_drawn_in_its_own_colour_on_every_ground(colour: Colour) -> None:
+def test_each_verdict_is_drawn_in_its_colour_on_every_background(colour: Colour) -> None:
     drawn = draw_overlay(ground(colour), FOUR, WRONG)
     for read, own in zip(FOUR.reads, LOOKS, strict=True):
         most = max(LOOKS, key=lambda look: count(about(drawn, read), look.colour))
@@ -77,7 +77,7 @@ def test_verdicts_differ_without_any_colour(colour: Colour) -> None:
             assert (inked[one] != inked[other]).mean() > 0.02
 
 
-def test_looks_differ_in_line_and_sign_and_not_in_colour_alone() -> None:
+def test_styles_differ_in_line_and_sign_as_well_as_colour() -> None:
     assert len({(look.dash, look.weight) for look in LOOKS}) == len({look.sign for look in LOOKS}) == len(LOOKS)
     assert {look.sign for look in LOOKS} == set(SIGN_LINES)
 
@@ -89,7 +89,7 @@ def test_every_line_has_both_a_light_and_a_dark_edge(colour: Colour) -> None:
 
 
 @pytest.mark.parametrize("size", [20, 60, 200])
-def test_what_is_drawn_grows_with_the_tiles(size: float) -> None:
+def test_lines_and_badges_scale_with_the_tiles(size: float) -> None:
     drawn = draw_overlay(ground(size=(400, 900)), heap(tile(5, 0, size=size)))
     assert 0.03 < count(drawn, READ.colour) / size**2 < 0.5
 
@@ -109,13 +109,13 @@ POINTS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 
 
 @given(st.tuples(POINTS, POINTS, POINTS, POINTS))
-def test_quads_of_any_shape_break_nothing(quad: Corners) -> None:
+def test_degenerate_quads_cause_no_error(quad: Corners) -> None:
     reads = (TileRead(None, None, quad, 0.0, 0.0), TileRead(3, "03", quad, 0.9, 0.0))
     assert draw_overlay(ground(), heap(*reads)).shape == ground().shape
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((4, 4)), np.zeros((4, 4), np.uint8), np.zeros((0, 0, 3), np.uint8)])
-def test_what_is_no_picture_is_refused(wrong: np.ndarray) -> None:
+def test_an_array_that_is_not_a_picture_is_refused(wrong: np.ndarray) -> None:
     with pytest.raises(PictureError):
         draw_overlay(wrong, FOUR)
 
@@ -127,8 +127,8 @@ def test_an_overlay_that_cannot_be_written_has_a_code(name: str, tmp_path: Path)
     assert caught.value.code == "overlay_failed"
 
 
-def test_tiles_are_listed_with_the_doubtful_first() -> None:
-    """Each tile of the picture has a grey of its own, which its crop in the list shows."""
+def test_the_list_begins_with_doubtful_tiles() -> None:
+    """Each tile of the picture has its own grey, which its crop in the list shows."""
     picture = np.zeros((100, 900, 3), dtype=np.uint8)
     reads = []
     for at, (serial, confidence) in enumerate([(117, 0.99), (None, 0.2), (35, 0.96), (36, 0.97), (5, 0.98), (6, 0.99)]):
@@ -142,7 +142,7 @@ def test_tiles_are_listed_with_the_doubtful_first() -> None:
     assert [int(listed[60, 46 + 92 * place, 0]) for place in range(6)] == [90, 170, 210, 250, 130, 50]
 
 
-def test_a_serial_under_a_tile_of_the_list_is_whole() -> None:
+def test_a_serial_below_a_listed_tile_is_complete() -> None:
     read = TileRead(71, "03", ((0, 0), (80, 0), (80, 112), (0, 112)), 0.99, 0.0, 0, 0)
     listed = list_serials(np.zeros((112, 80, 3), dtype=np.uint8), PictureReading((read,), ()), 600)
     ink = np.flatnonzero((listed[122:] > 200).any(axis=(1, 2)))

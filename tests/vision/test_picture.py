@@ -1,4 +1,4 @@
-"""Whatever bytes come as a picture: a code or no serial, one line each, in bounded time and memory."""
+"""Any bytes given as a picture get a code or no serial, one line each, in bounded time and memory."""
 
 import io
 import json
@@ -28,7 +28,7 @@ CODES = {"picture_empty", "picture_unreadable", "picture_too_large"}
 SMALL = np.random.default_rng(3).integers(0, 256, (24, 32, 3), dtype=np.uint8)
 WALL = bricks()[:150, :250]
 MEGABYTE = 1_000_000
-LARGEST = (3040, 4056)  # of a Raspberry Pi's camera, height and width
+LARGEST = (3040, 4056)  # height and width of a Raspberry Pi camera's pictures
 PEAK = """
 import sys
 from pathlib import Path
@@ -67,7 +67,7 @@ def as_pillow_writes(picture: Picture, mode: str, kind: str) -> bytes:
 
 
 def png_that_claims(width: int, height: int, pixels: bytes = b"") -> bytes:
-    """Return a PNG that is whole but for its pixels: all checksums are right."""
+    """Return a PNG that is valid except for its pixels; all checksums are right."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(pixels)), (b"IEND", b""))
     return PNG + b"".join(
@@ -76,7 +76,7 @@ def png_that_claims(width: int, height: int, pixels: bytes = b"") -> bytes:
 
 
 def peak_of(path: Path) -> int:
-    """Return the most bytes that a fresh process holds which reads one picture."""
+    """Return the peak memory in bytes of a new process that reads one picture."""
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
     return int(done.stdout.splitlines()[-1])
 
@@ -88,7 +88,7 @@ def test_a_picture_of_something_else_has_no_serial(scene: Callable[[], Picture],
 
 
 @pytest.mark.parametrize("kind", [".jpg", ".png"])
-def test_a_picture_that_is_cut_off_anywhere_gets_a_code(kind: str, tmp_path: Path) -> None:
+def test_a_picture_truncated_anywhere_gets_a_code(kind: str, tmp_path: Path) -> None:
     whole = encoded(WALL, kind)
     ends = sorted({1, 2, 3, 8, 9, 24, 25, *range(30, len(whole), len(whole) // 40), len(whole) - 2})
     codes = [line["error"]["code"] for line in lines_of(tmp_path, *(whole[:end] for end in ends))]
@@ -104,7 +104,7 @@ def test_any_bytes_give_one_line_and_no_serial(tmp_path: Path, head: bytes, rest
 
 @given(st.sampled_from([".jpg", ".png"]), st.integers(0, 10_000), st.integers(1, 255))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_byte_that_is_wrong_gives_a_code_or_no_serial(tmp_path: Path, kind: str, place: int, change: int) -> None:
+def test_a_wrong_byte_gives_a_code_or_no_serial(tmp_path: Path, kind: str, place: int, change: int) -> None:
     content = bytearray(encoded(SMALL, kind))
     content[place % len(content)] ^= change
     (line,) = lines_of(tmp_path, bytes(content))
@@ -112,7 +112,7 @@ def test_a_byte_that_is_wrong_gives_a_code_or_no_serial(tmp_path: Path, kind: st
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2000), (2000, 1), (2, 2), (3, 5000), (31, 31)])
-def test_a_picture_as_thin_as_can_be_has_no_reads(size: tuple[int, int], tmp_path: Path) -> None:
+def test_an_extremely_thin_picture_has_no_reads(size: tuple[int, int], tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, encoded(np.full((*size, 3), 120, dtype=np.uint8)))
     assert line["reads"] == []
 
@@ -130,7 +130,7 @@ def test_a_picture_as_thin_as_can_be_has_no_reads(size: tuple[int, int], tmp_pat
     ],
     ids=["grey", "16 bits", "alpha", "CMYK", "grey JPEG", "palette", "1 bit"],
 )
-def test_a_picture_of_any_kind_of_pixels_is_looked_at(content: bytes, tmp_path: Path) -> None:
+def test_all_pixel_formats_are_decoded(content: bytes, tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, content)
     assert list(line) == ["image", "ms", "reads", "faults"]
 
@@ -151,14 +151,12 @@ def test_a_picture_in_another_format_gets_a_code(kind: str, tmp_path: Path) -> N
         ((2**32 - 1, 0), "picture_unreadable"),
     ],
 )
-def test_what_a_header_claims_is_judged_before_anything_is_decoded(
-    size: tuple[int, int], code: str, tmp_path: Path
-) -> None:
+def test_the_size_in_a_header_is_checked_before_decoding(size: tuple[int, int], code: str, tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, png_that_claims(*size))
     assert line["error"]["code"] == code
 
 
-def test_a_claim_without_pixels_gets_a_code_and_holds_no_more_than_the_picture_would(tmp_path: Path) -> None:
+def test_a_header_without_pixels_gets_a_code_within_a_pictures_memory(tmp_path: Path) -> None:
     path = tmp_path / "claim.png"
     path.write_bytes(png_that_claims(7000, 7000))
     (line,) = lines_of(tmp_path, path.read_bytes())
@@ -172,12 +170,12 @@ def test_the_largest_camera_picture_is_read_within_300_megabytes(tmp_path: Path)
     assert peak_of(path) < 300 * MEGABYTE
 
 
-def test_numbers_in_a_text_are_no_serials(tmp_path: Path) -> None:
+def test_numbers_in_a_text_are_not_serials(tmp_path: Path) -> None:
     (line,) = lines_of(tmp_path, encoded(page_of_text()))
     assert is_harmless(line)
 
 
-def test_shares_of_a_tile_are_between_its_corners() -> None:
+def test_points_on_a_tile_are_interpolated_between_its_corners() -> None:
     quad = np.array([[0.0, 0.0], [10.0, 0.0], [14.0, 20.0], [0.0, 20.0]])
     shares = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5]])
     assert points_on(quad[None], shares)[0] == pytest.approx(np.vstack([quad, quad.mean(axis=0)]))
@@ -188,7 +186,7 @@ def test_the_rim_lies_between_the_rounded_edge_and_the_print() -> None:
     assert (len(RIM), out.min(), out.max()) == (64, pytest.approx(0.287), pytest.approx(0.369))
 
 
-def test_colours_are_those_of_the_pixels_there_and_of_the_border_beyond() -> None:
+def test_colours_are_those_of_the_pixels_and_beyond_the_picture_of_its_border() -> None:
     picture = np.zeros((40, 40, 3), dtype=np.uint8)
     picture[:, 20:] = 255
     quads = np.stack([rectangle(np.array([x, 20.0]), 8.0, 8.0) for x in (10.0, 30.0, 60.0, -20.0)])
@@ -196,7 +194,7 @@ def test_colours_are_those_of_the_pixels_there_and_of_the_border_beyond() -> Non
     assert colours_on(picture, quads[:0], RIM).shape == (0, 64, 3)
 
 
-def test_a_point_has_the_colour_of_the_pixel_in_which_it_lies_and_the_nearest_beyond_the_border() -> None:
+def test_a_point_has_the_colour_of_its_pixel_or_of_the_nearest_one_at_the_border() -> None:
     picture = np.arange(12, dtype=np.uint8).reshape(3, 4)
     points = np.array([[0.9, 0.9], [1.0, 0.0], [3.9, 2.9], [-5.0, -5.0], [4.0, 3.0]])
     assert colours_at(picture, points).tolist() == [0, 1, 11, 0, 11]

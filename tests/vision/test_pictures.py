@@ -1,4 +1,4 @@
-"""The whole way from a picture to a verdict, on rendered pictures with exact truth."""
+"""From a picture to a verdict, on rendered pictures with exact truth."""
 
 import json
 from functools import cache
@@ -30,7 +30,7 @@ def reading_of(name: str) -> PictureReading:
 
 
 def reads_on(tile: dict[str, Any], reading: PictureReading) -> list[TileRead]:
-    """Return the reads whose middle lies on a tile's back."""
+    """Return the reads whose middles lie on a tile's back."""
     back = np.array(tile["quad"], dtype=np.float32)
     return [
         read
@@ -40,11 +40,11 @@ def reads_on(tile: dict[str, Any], reading: PictureReading) -> list[TileRead]:
 
 
 WITHHELD = {"dev_005_tray-faulty": {100}}
-"""Serials in doubt: the last 0 of this one has lost what tells it from the 9s of its picture."""
+"""Serials in doubt: this one's last 0 lacks the strokes that distinguish it from the 9s of its picture."""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_readable_tile_is_read_once_and_at_its_place(name: str) -> None:
+def test_every_readable_tile_is_read_once_at_its_place(name: str) -> None:
     for tile in truth_of(name)["tiles"]:
         if tile["readable"] and tile["serial"] not in WITHHELD.get(name, ()):
             found = [(read.serial, read.set, read.row, read.col) for read in reads_on(tile, reading_of(name))]
@@ -84,7 +84,7 @@ def test_rotation_is_the_tiles_own(name: str) -> None:
                 assert abs((read.rotation - tile["rotation"] + 180) % 360 - 180) < 5
 
 
-def test_two_tiles_with_one_serial_are_both_left_unread() -> None:
+def test_two_tiles_with_one_serial_are_both_unread() -> None:
     name = NAMES[0]
     picture = load_picture(HERE / f"{name}.jpg")
     first, second = (tile for tile in truth_of(name)["tiles"] if (tile["row"], tile["col"]) in {(0, 2), (0, 3)})

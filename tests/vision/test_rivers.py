@@ -1,4 +1,4 @@
-"""Rivers and hands from flat drawings of outlines that are known, and from pictures through the whole reader."""
+"""Rivers and hands, from flat drawings with known outlines, and from pictures through the whole reader."""
 
 import json
 import math
@@ -48,7 +48,7 @@ Drawn = tuple[Picture, list[TileRead]]
 
 
 def drawn(tiles: dict[tuple[float, float], int | None], degrees: float = 0.0, pitch: float = 1.05) -> Drawn:
-    """Draw tiles by row and place, all turned about the picture's middle; None is a back that was not read."""
+    """Draw tiles by row and place, all rotated about the picture's middle; None is an unread back."""
     picture = np.full((640, 640, 3), CLOTH, dtype=np.uint8)
     turn = rotation_by(np.radians(degrees))
     reads = []
@@ -61,7 +61,7 @@ def drawn(tiles: dict[tuple[float, float], int | None], degrees: float = 0.0, pi
 
 
 def in_rows(serials: tuple[int | None, ...]) -> dict[tuple[float, float], int | None]:
-    """Lay a river in its rows of six; 0 leaves a gap."""
+    """Lay a river in rows of six; 0 is a gap."""
     return {divmod(at, 6): serial for at, serial in enumerate(serials) if serial != CALLED}
 
 
@@ -70,11 +70,11 @@ def unread(reads: list[TileRead], *serials: int) -> list[TileRead]:
 
 
 @pytest.mark.parametrize("degrees", [0.0, 8.0, -12.0, 44.0, 90.0, 173.0, 180.0, 265.0])
-def test_a_river_is_read_in_its_order_with_its_gaps_however_it_is_turned(degrees: float) -> None:
+def test_a_river_is_read_in_order_with_gaps_at_any_rotation(degrees: float) -> None:
     assert read_river(*drawn(in_rows(RIVER), degrees)) == RiverRead(RIVER, gaps=True)
 
 
-def test_tiles_need_not_be_given_in_any_order_nor_be_laid_the_same_way_up() -> None:
+def test_the_order_of_reads_and_the_tiles_ways_up_do_not_matter() -> None:
     picture, reads = drawn(in_rows(RIVER))
     mixed = [replace(read, quad=(*read.quad[2:], *read.quad[:2])) if at % 3 else read for at, read in enumerate(reads)]
     assert read_river(picture, mixed[::-1]).serials == RIVER
@@ -92,7 +92,7 @@ def test_tiles_need_not_be_given_in_any_order_nor_be_laid_the_same_way_up() -> N
         ((19, 76, 12), (19, 76, 12)),
     ],
 )
-def test_where_one_place_or_none_is_bare_either_end_may_be_the_first(
+def test_either_end_may_be_first_if_the_last_row_lacks_at_most_one_tile(
     serials: tuple[int, ...], shown: tuple[int, ...]
 ) -> None:
     river = read_river(*drawn(in_rows(serials), 5.0))
@@ -102,50 +102,50 @@ def test_where_one_place_or_none_is_bare_either_end_may_be_the_first(
 
 
 @pytest.mark.parametrize("serials", [tuple(range(1, 11)), (1, 0, *range(3, 11)), (0, *range(2, 10)), (*range(1, 8),)])
-def test_where_two_more_are_bare_at_one_end_it_is_the_last(serials: tuple[int, ...]) -> None:
+def test_the_end_with_two_more_bare_places_is_the_last(serials: tuple[int, ...]) -> None:
     for degrees in (5.0, 185.0):
         river = read_river(*drawn(in_rows(serials), degrees))
         assert (river.serials, river.either_end) == (serials, False)
 
 
-def test_one_tile_is_the_first_from_both_ends() -> None:
+def test_a_single_tile_is_first_from_both_ends() -> None:
     assert read_river(*drawn(in_rows((19,)))) == RiverRead((19,), gaps=False)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_river_that_is_turned_by_half_is_read_the_same_or_from_either_end(seed: int) -> None:
+def test_a_river_turned_by_half_is_read_the_same_or_from_either_end(seed: int) -> None:
     chance = Random(seed)
     serials = [0 if chance.random() < 0.15 else serial for serial in range(1, chance.randint(2, 24))]
     tiles, degrees = in_rows((*serials, 50)), chance.uniform(0, 90)
     river, opposite = (read_river(*drawn(tiles, angle)) for angle in (degrees, degrees + 180))
-    if river.either_end and not river.gaps:  # then what is bare at the ends is not known
+    if river.either_end and not river.gaps:  # then the bare places at the ends are not known
         assert [one for one in opposite.serials if one] == [one for one in river.serials[::-1] if one]
     else:
         assert opposite.serials == (river.serials[::-1] if river.either_end else river.serials)
     assert (opposite.gaps, opposite.either_end) == (river.gaps, river.either_end)
 
 
-def test_what_hides_one_end_of_a_short_row_does_not_tell_which_end_is_the_first() -> None:
+def test_something_over_one_end_of_a_short_row_does_not_decide_which_end_is_first() -> None:
     picture, reads = drawn(in_rows((1, 2, 3)))
     quad = next(read.quad for read in drawn({(0, 4): None})[1])
     cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), RED)
     assert read_river(picture, reads) == RiverRead((3, 2, 1), gaps=False, either_end=True)
 
 
-def test_a_row_of_more_than_six_is_the_last_from_whichever_side() -> None:
+def test_a_row_of_more_than_six_is_the_last_from_either_side() -> None:
     tiles = {**in_rows(tuple(range(1, 13))), (1, 6): 13}
     for degrees in (0.0, 180.0):
         assert read_river(*drawn(tiles, degrees)) == RiverRead(tuple(range(1, 14)), gaps=True)
 
 
-def test_a_back_that_was_not_read_is_a_tile_whether_it_was_found_or_not() -> None:
+def test_an_unread_back_is_a_tile_whether_or_not_it_was_detected() -> None:
     picture, reads = drawn(in_rows(RIVER))
     told = tuple(None if serial == 100 else serial for serial in RIVER)
     assert read_river(picture, unread(reads, 100)).serials == told
     assert read_river(picture, [read for read in reads if read.serial != 100]).serials == told
 
 
-def test_bare_table_that_was_taken_for_a_tile_is_a_gap_and_a_seam_is_nothing() -> None:
+def test_bare_table_detected_as_a_tile_is_a_gap_and_a_seam_is_ignored() -> None:
     picture, reads = drawn(in_rows(RIVER))
     _, false = drawn({(0, 2): None, (0, 4.5): None, (2, 3): None})
     river = read_river(picture, [*reads, *false])
@@ -153,7 +153,7 @@ def test_bare_table_that_was_taken_for_a_tile_is_a_gap_and_a_seam_is_nothing() -
 
 
 @pytest.mark.parametrize("where", [(0, 4), (0, 2), (2, 2)])
-def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike(where: tuple[int, int]) -> None:
+def test_something_neither_tile_nor_table_is_refused_in_rivers_and_hands(where: tuple[int, int]) -> None:
     tiles = {**in_rows(RIVER), where: None}
     picture, reads = drawn(tiles)
     quad = next(read.quad for read in reads if read.serial is None)
@@ -163,7 +163,7 @@ def test_what_is_neither_tile_nor_table_is_refused_in_rivers_and_hands_alike(whe
             read(picture, reads)
 
 
-def test_a_place_that_shows_neither_is_named_though_nothing_was_found_there() -> None:
+def test_a_place_that_is_neither_tile_nor_table_is_named_even_if_nothing_was_detected() -> None:
     picture, reads = drawn(in_rows(RIVER))
     quad = next(read.quad for read in drawn({(1, 4): None})[1])
     cv2.fillConvexPoly(picture, np.round(quad).astype(np.int32), RED)
@@ -171,7 +171,7 @@ def test_a_place_that_shows_neither_is_named_though_nothing_was_found_there() ->
         read_river(picture, reads)
 
 
-def test_without_a_read_tile_or_bare_table_beside_one_nothing_is_told() -> None:
+def test_without_a_read_tile_beside_bare_table_a_river_is_refused() -> None:
     picture, reads = drawn(in_rows(tuple(range(1, 19))))
     inner = [serial for serial in range(1, 19) if serial not in {8, 9, 10, 11}]
     for read in (read_river, read_hand):
@@ -187,18 +187,18 @@ def test_without_a_read_tile_or_bare_table_beside_one_nothing_is_told() -> None:
         ((19, 76, 12), False),
         ((1, 2, 3, 4, 5, 6), True),
         ((1, 0, 0, 0, 0, 6), True),
-        ((1, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), False),  # a first and a sixth, of two rows
+        ((1, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), False),  # a first and a sixth tile, but in two rows
         ((1, 2, 3, 4, 5, 0, 0, 8, 9, 10, 11, 12), False),
         ((1, 2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12), True),
     ],
 )
-def test_the_first_column_is_known_where_a_row_has_its_first_and_its_sixth_tile(
+def test_the_first_column_is_certain_if_a_row_has_its_first_and_sixth_tile(
     serials: tuple[int, ...], *, gaps: bool
 ) -> None:
     assert read_river(*drawn(in_rows(serials))) == RiverRead(serials, gaps, either_end=True)
 
 
-def test_without_it_a_gap_in_the_first_column_is_overlooked() -> None:
+def test_otherwise_a_gap_in_the_first_column_is_missed() -> None:
     river = read_river(*drawn(in_rows((0, 45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2))))
     assert river == RiverRead((45, 7, 99, 100, 0, 0, 4, 5, 6, 11, 2), gaps=False, either_end=True)
 
@@ -210,13 +210,13 @@ def test_only_the_last_row_may_be_longer_than_six() -> None:
         read_river(*drawn({**tiles, (0, 6): 13, (1, 6): 14}))
 
 
-def test_two_tiles_on_one_place_are_no_river() -> None:
+def test_two_tiles_on_one_place_are_not_a_river() -> None:
     with pytest.raises(RiverUnclearError, match="row 1 of the river is no row"):
         read_river(*drawn({(0, 0): 1, (0, 1): 2, (0, 1.4): 3}))
 
 
 @pytest.mark.parametrize("pitch", [0.95, 1.05, 1.2, 1.4])
-def test_tiles_may_lie_closer_or_wider(pitch: float) -> None:
+def test_tiles_may_be_closer_or_farther_apart(pitch: float) -> None:
     assert read_river(*drawn(in_rows(RIVER), pitch=pitch)).serials == RIVER
 
 
@@ -226,7 +226,7 @@ def test_tiles_may_lie_closer_or_wider(pitch: float) -> None:
         ((0.0, 1.1, 2.2, 3.5), 1.1),
         ((0.0, 0.89, 1.8), 0.91),
         ((0.0, 1.51, 2.99), 1.48),
-        ((0.0, 2.1, 4.2), 1.05),  # no neighbours: as tiles usually lie
+        ((0.0, 2.1, 4.2), 1.05),  # no neighbours: the usual distance
         ((0.0,), 1.05),
     ],
 )
@@ -245,7 +245,7 @@ def test_the_long_axis_is_that_of_most_tiles(degrees: float) -> None:
 
 
 @pytest.mark.parametrize(("away", "apart"), [(31.9, False), (32.1, True)])
-def test_an_outline_within_eight_tenths_of_a_width_is_that_of_a_tile(away: float, *, apart: bool) -> None:
+def test_an_outline_within_eight_tenths_of_a_width_is_the_same_tile(away: float, *, apart: bool) -> None:
     tiles = np.array([rectangle(np.array([x, 0.0]), WIDTH, HEIGHT) for x in (0.0, 500.0)])
     for x, y in product((-1, 1), repeat=2):
         spot = away * np.array([0.6 * x, 0.8 * y])
@@ -266,15 +266,13 @@ def test_an_outline_within_eight_tenths_of_a_width_is_that_of_a_tile(away: float
         (30.0, 10.0, True),
         (30.0, 10.1, None),
         (30.0, 20.0, False),
-        (30.0, 19.9, None),  # twice as near, or nothing
+        (30.0, 19.9, None),  # must be twice as close
         (12.0, 0.0, True),
         (11.9, 0.0, None),
         (11.9, 11.9, None),  # too much alike
     ],
 )
-def test_a_colour_is_that_of_the_nearer_one_if_it_is_clearly_nearer(
-    cloth: float, at: float, *, is_back: bool | None
-) -> None:
+def test_a_colour_is_assigned_to_the_clearly_nearer_one(cloth: float, at: float, *, is_back: bool | None) -> None:
     colour, back, bare = (np.array([50.0, 5.0 + 0.8 * off, 7.0 - 0.6 * off]) for off in (at, 0.0, cloth))
     if is_back is None:
         with pytest.raises(RiverUnclearError, match="row 3: neither"):
@@ -283,7 +281,7 @@ def test_a_colour_is_that_of_the_nearer_one_if_it_is_clearly_nearer(
         assert _is_back(colour, back, bare, "row 3") == is_back
 
 
-def test_a_hand_lies_before_its_melds_and_a_winning_tile_after_them() -> None:
+def test_a_hand_comes_before_its_melds_and_a_winning_tile_after_them() -> None:
     row = [
         (0, -1.0),
         (0, 0.0),
@@ -305,7 +303,7 @@ def test_a_hand_lies_before_its_melds_and_a_winning_tile_after_them() -> None:
         read_hand(picture, [*reads[:5], *reads[6:]])
 
 
-def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
+def test_the_command_prints_the_input_of_the_search(tmp_path: Path) -> None:
     river, hand = tmp_path / "river.png", tmp_path / "hand.png"
     cv2.imwrite(str(river), river_picture(RIVER))
     cv2.imwrite(str(hand), hand_picture([range(20, 30), (1, 2, 3), [7]]))
@@ -325,7 +323,7 @@ def test_the_command_prints_what_the_search_takes(tmp_path: Path) -> None:
     }
 
 
-def test_a_number_that_is_covered_is_a_tile_and_no_gap_though_the_camera_stands_aside() -> None:
+def test_a_covered_number_is_a_tile_rather_than_a_gap_even_from_an_angle() -> None:
     picture = river_picture(RIVER)
     quad = next(read.quad for read in read_picture(picture, close=False).reads if read.serial == 100)
     (left, top), (right, bottom) = np.min(quad, axis=0), np.max(quad, axis=0)
@@ -348,7 +346,7 @@ WIDE, HIGH = 22.0, 30.0
 
 @dataclass(frozen=True)
 class Mat:
-    """Rows of groups of serials, and how they are laid: the slope of all, each tile's turns and slip, all gaps."""
+    """Rows of groups of serials and how they lie: the slope of all, each tile's rotation and offset, and the gaps."""
 
     rows: tuple[tuple[tuple[int, ...], ...], ...]
     slope: float
@@ -358,7 +356,7 @@ class Mat:
     slips: tuple[float, ...]
 
     def tiles(self) -> list[TileRead]:
-        """Return the tiles as a reader gives them, in no order."""
+        """Return the reads in random order."""
         found: list[TileRead] = []
         y = 0.0
         for row in self.rows:
@@ -401,7 +399,7 @@ def mats(draw: st.DrawFn) -> Mat:
 
 
 @given(mats())
-def test_groups_come_back_in_reading_order(mat: Mat) -> None:
+def test_groups_are_returned_in_reading_order(mat: Mat) -> None:
     rows = hand_rows(mat.tiles())
     assert tuple(tuple(tuple(read.serial for read in group) for group in row) for row in rows) == mat.rows
     assert hand_groups(mat.tiles()) == tuple(group for row in rows for group in row)
@@ -440,7 +438,7 @@ def test_groups_are_half_a_width_apart_and_rows_six_tenths_of_a_height(
 
 
 @pytest.mark.parametrize("degrees", [0.0, 2.0, 44.0, -44.0])
-def test_rows_slope_as_most_tiles_do_whichever_way_each_lies(degrees: float) -> None:
+def test_rows_slope_as_most_tiles_do_whichever_way_they_lie(degrees: float) -> None:
     slopes = [math.radians(degrees + 90 * turn) for turn in range(4)] + [math.radians(0.5 * degrees)]
     quads = np.array([replace(BARE, slope=slope)._tile(1, (0.0, 0.0), 0).quad for slope in slopes])
     assert math.degrees(_slope(quads)) == pytest.approx(degrees, abs=1e-6)
@@ -450,7 +448,7 @@ def test_an_empty_mat_has_no_groups() -> None:
     assert hand_groups(()) == ()
 
 
-def test_a_hand_on_the_simulated_mat_is_read_group_by_group() -> None:
+def test_a_hand_on_the_simulated_table_is_read_group_by_group() -> None:
     groups = [[7, 134, 21, 88, 90, 3, 55], [101, 12, 60], [45, 46, 47, 48], [136]]
     table = SimulatedTable()
     table.spread(

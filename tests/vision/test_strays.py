@@ -1,4 +1,4 @@
-"""What lies beside a tray says a serial only if it is like the tray's tiles."""
+"""A number beside a tray counts as a serial only if it matches the tray's tiles."""
 
 import cv2
 import numpy as np
@@ -33,18 +33,18 @@ def laid(*sizes: float) -> Quad:
 
 
 def unlike(flat: Quad, *, colours: Points | None = None, marks: list[TileMark | None] | None = None) -> set[int]:
-    """Which of the things after the first ten are unlike those, by their numbers from 0."""
+    """Return which of the things after the first ten are unlike those, counted from 0."""
     told = np.tile(GREEN, (len(flat), 1)) if colours is None else colours
     found = unlike_tiles(flat, told, marks or [mark()] * len(flat), range(10), range(10, len(flat)))
     return {number - 10 for number in found}
 
 
 @pytest.mark.parametrize(("size", "is_unlike"), [(1.0, False), (1.1, False), (0.9, False), (1.14, True), (0.86, True)])
-def test_a_thing_of_another_size_is_no_tile(size: float, *, is_unlike: bool) -> None:
+def test_a_thing_of_another_size_is_not_a_tile(size: float, *, is_unlike: bool) -> None:
     assert unlike(laid(size)) == ({0} if is_unlike else set())
 
 
-def test_a_tile_may_lie_any_way_round() -> None:
+def test_a_tile_may_have_any_rotation() -> None:
     flat = laid(1.0)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     flat[10] = (flat[10] - flat[10].mean(axis=0)) @ turn.T + flat[10].mean(axis=0)
@@ -61,7 +61,7 @@ def test_a_tile_may_lie_any_way_round() -> None:
         ((1.1, 0.92 * HEIGHT), False),
     ],
 )
-def test_both_sides_must_fit_and_so_must_their_ratio(sides: tuple[float, float], *, fits: bool) -> None:
+def test_both_sides_and_their_ratio_must_match(sides: tuple[float, float], *, fits: bool) -> None:
     assert is_of_size(np.array(sides), np.array([1.0, HEIGHT])) == fits
 
 
@@ -76,15 +76,13 @@ def test_both_sides_must_fit_and_so_must_their_ratio(sides: tuple[float, float],
         ((0.0, 6.0, 6.0), False),
     ],
 )
-def test_a_back_may_lie_in_more_or_less_light_but_not_be_of_another_tint(
-    change: tuple[float, float, float], *, alike: bool
-) -> None:
+def test_a_back_may_differ_in_lightness_but_not_in_tint(change: tuple[float, float, float], *, alike: bool) -> None:
     assert is_of_colour(GREEN + change, GREEN) == alike
 
 
-def test_the_nearest_tiles_tell_the_colour() -> None:
+def test_the_nearest_tiles_define_the_usual_colour() -> None:
     colours = np.tile(GREEN, (11, 1))
-    colours[:5, 0] += 40.0  # a lamp at the far end
+    colours[:5, 0] += 40.0  # with a lamp at the far end
     far = laid(1.0)
     far[10] += [8.0, 0.0]
     assert unlike(far, colours=colours) == set()
@@ -106,38 +104,38 @@ def test_the_nearest_tiles_tell_the_colour() -> None:
         (None, False),
     ],
 )  # fmt: skip
-def test_numbers_of_a_set_are_printed_alike(other: TileMark | None, *, alike: bool) -> None:
+def test_numbers_of_a_set_have_equal_print(other: TileMark | None, *, alike: bool) -> None:
     assert is_printed_alike(other, [mark(serial) for serial in range(1, 9)]) == alike
 
 
-def test_beside_labels_a_printed_number_is_no_tile_and_a_label_is_one_wherever_it_lies() -> None:
+def test_beside_labels_a_printed_number_is_not_a_tile_and_a_label_always_is() -> None:
     labels: list[TileMark | None] = [label(serial) for serial in range(1, 11)]
     assert unlike(laid(1.0), marks=[*labels, mark()]) == {0}
     assert unlike(laid(1.3), marks=[*labels, label(12)]) == set()
     assert unlike(laid(1.3), marks=[*[mark()] * 10, label(12)]) == set()
 
 
-def test_where_much_is_print_on_something_else_all_beside_the_tray_is_doubted() -> None:
+def test_if_much_is_printed_on_other_things_everything_beside_the_tray_is_doubted() -> None:
     assert unlike(laid(1.0, 1.0, 1.3, 1.3, 1.3)) == {2, 3, 4}
     assert unlike(laid(1.0, 1.0, 1.3, 1.3, 1.3, 1.3)) == {0, 1, 2, 3, 4, 5}
     assert unlike(laid(*[1.0] * 9, 1.3, 1.3, 1.3, 1.3)) == {9, 10, 11, 12}
 
 
 @pytest.mark.parametrize(("things", "believed"), [(19, True), (20, False)])
-def test_in_clutter_not_even_the_tray_is_believed(things: int, *, believed: bool) -> None:
+def test_in_clutter_not_even_the_tray_is_trusted(things: int, *, believed: bool) -> None:
     flat = laid(*[1.3] * things)
     found = unlike_tiles(flat, np.tile(GREEN, (len(flat), 1)), [mark()] * len(flat), range(10), range(10, len(flat)))
     assert found == (set(range(10, len(flat))) if believed else set(range(len(flat))))
 
 
-def test_what_was_not_read_is_not_asked_about_and_five_tiles_tell_nothing() -> None:
+def test_unread_things_are_ignored_and_five_tiles_are_too_few_to_compare() -> None:
     unread = TileMark(None, None, None, 0.0, np.full(2, np.nan))
     assert unlike(laid(1.3), marks=[*[mark()] * 10, unread]) == set()
     assert unlike(laid(1.3), marks=[*[mark()] * 5, *[unread] * 5, mark()]) == set()
     assert unlike(laid(1.3), marks=[*[mark()] * 6, *[unread] * 4, mark()]) == {0}
 
 
-def test_backs_are_grouped_by_colour_largest_first_and_one_colour_alone_is_no_group() -> None:
+def test_backs_are_grouped_by_colour_largest_first_unless_all_have_one_colour() -> None:
     colours = np.array([GREEN] * 5 + [GREEN + np.array([0.0, 40.0, 0.0])] * 7 + [GREEN + np.array([60.0, 0.0, 0.0])])
     assert colour_groups(colours, 3) == [[5, 6, 7, 8, 9, 10, 11], [0, 1, 2, 3, 4]]
     assert colour_groups(colours, 6) == [[5, 6, 7, 8, 9, 10, 11]]
@@ -151,7 +149,7 @@ def test_backs_are_grouped_by_colour_largest_first_and_one_colour_alone_is_no_gr
         ((0.0, 0.0, -10.9), 0), ((0.0, 0.0, 11.1), 2),
     ],
 )  # fmt: skip
-def test_backs_of_one_colour_differ_by_eleven_units_lightness_counted_half(
+def test_backs_of_one_colour_differ_by_at_most_eleven_units_with_lightness_halved(
     change: tuple[float, float, float], groups: int
 ) -> None:
     colours = np.array([GREEN] * 4 + [GREEN + np.array(change)] * 4)
@@ -159,14 +157,14 @@ def test_backs_of_one_colour_differ_by_eleven_units_lightness_counted_half(
 
 
 CAMERA = np.array([[70.0, 6.0], [-4.0, 58.0]])
-"""Pixels of a tile's width: a camera that looks a little askew."""
+"""Pixels of a tile's width, for a camera that is slightly tilted."""
 
 
 @given(degrees=st.floats(0, 360), wide=st.floats(1.0, 1.6), aside=st.floats(-0.3, 0.3), turned=st.booleans())
-def test_the_outline_of_a_tile_of_the_tray_follows_from_where_its_number_stands(
+def test_a_tiles_outline_follows_from_where_its_number_stands(
     *, degrees: float, wide: float, aside: float, turned: bool
 ) -> None:
-    """However the finder saw it: too wide, to one side, and upside down."""
+    """Whatever outline the finder gave: too wide, to one side, or upside down."""
     turn = np.radians(degrees)
     spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     tile = rectangle(np.zeros(2), 1.0, HEIGHT)
@@ -180,7 +178,7 @@ def test_the_outline_of_a_tile_of_the_tray_follows_from_where_its_number_stands(
     assert np.abs(found - lies).max() < 0.1
 
 
-def test_the_usual_spot_is_that_of_most_numbers_and_labels_have_none() -> None:
+def test_the_usual_spot_is_the_median_of_numbers_and_labels_have_none() -> None:
     numbers = [mark(), mark(spot=SPOT + 0.01), mark(spot=SPOT + 0.4), None, label()]
     assert usual_spot(numbers) == pytest.approx(SPOT + 0.01)
     assert usual_spot([label(), None]) is None
@@ -191,7 +189,7 @@ NARROW = np.array([0.22, 0.12, *[0.2] * 8])
 
 
 def in_print(serial: int, widths: Points = NARROW) -> TileMark:
-    """Return a number whose outer digits' middles are as far apart as their widths make it."""
+    """Return a number with the pitch that follows from these widths."""
     first, middle, last = (widths[int(digit)] for digit in f"{serial:03d}")
     return mark(serial, pitch=float((first + last) / 2 + middle) / 2)
 
@@ -200,23 +198,23 @@ TRAY = [in_print(serial) for serial in (1, 12, 20, 35, 41, 57, 63, 78, 80, 90, 1
 
 
 @pytest.mark.parametrize("serial", [111, 117, 100, 4, 131])
-def test_how_wide_a_number_is_follows_from_its_digits(serial: int) -> None:
+def test_a_numbers_expected_pitch_follows_from_its_digits(serial: int) -> None:
     assert is_printed_alike(in_print(serial), [*TRAY])
 
 
-def test_a_narrow_one_in_a_set_whose_digits_are_all_as_wide_is_on_no_tile_of_it() -> None:
+def test_a_narrow_one_in_a_set_of_equally_wide_digits_is_not_on_its_tiles() -> None:
     even = [in_print(one.serial or 0, np.full(10, 0.2)) for one in TRAY]
     assert not is_printed_alike(in_print(111), [*even])
     assert not is_printed_alike(in_print(111, np.full(10, 0.2)), [*TRAY])
 
 
-def test_a_number_that_reads_both_ways_up_is_as_wide_either_way() -> None:
+def test_a_number_that_reads_both_ways_up_is_equally_wide_either_way() -> None:
     both = TileMark(None, None, None, 0.99, SPOT, either=(111, 116), pitch=in_print(111).pitch)
     assert is_printed_alike(both, [*TRAY])
 
 
 @given(degrees=st.floats(0, 360), large=st.floats(0.5, 3.0))
-def test_an_outline_that_is_too_large_becomes_as_large_as_a_tile_of_the_tray(degrees: float, large: float) -> None:
+def test_a_too_large_outline_gets_the_size_of_the_trays_tiles(degrees: float, large: float) -> None:
     turn = np.radians(degrees)
     spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     lies, seen = (
@@ -241,7 +239,7 @@ def with_card(picture: Picture, text: str, *, paper: tuple[int, int, int]) -> Pi
 
 
 @pytest.mark.parametrize("paper", [(250, 250, 250), (90, 160, 60)])
-def test_a_card_beside_a_tray_of_labels_says_no_serial(paper: tuple[int, int, int]) -> None:
+def test_a_card_beside_a_tray_of_labels_has_no_serial(paper: tuple[int, int, int]) -> None:
     empty = tray()
     told, with_it = (read_picture(one) for one in (empty, with_card(empty, "117", paper=paper)))
     assert with_it.rows == told.rows

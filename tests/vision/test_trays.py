@@ -30,7 +30,7 @@ POSES = st.builds(
 
 
 def wheres(seen: Seen) -> list[RowCol | None]:
-    """Return where the layout says each tile lies."""
+    """Return the place of each tile in the layout."""
     positions = seen.lay_out().positions
     return [
         None if position.row is None or position.col is None else (position.row, position.col) for position in positions
@@ -44,27 +44,27 @@ def states(seen: Seen) -> dict[RowCol, PlaceState]:
 
 
 @given(POSES)
-def test_each_tile_of_a_tray_is_at_its_place_from_wherever_the_camera_looks(pose: Pose) -> None:
+def test_each_tile_of_a_tray_is_at_its_place_from_any_camera_position(pose: Pose) -> None:
     seen = see(tray_scene(pose))
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
 @given(POSES, st.sampled_from(PLACES))
-def test_taking_a_tile_away_makes_that_place_empty_and_no_other(pose: Pose, gone: RowCol) -> None:
+def test_removing_a_tile_makes_its_place_empty_and_no_other(pose: Pose, gone: RowCol) -> None:
     seen = see(tray_scene(pose).without(gone))
     expected = dict.fromkeys(PLACES, PlaceState.BACK) | {gone: PlaceState.EMPTY}
     assert (wheres(seen), states(seen)) == ([one.where for one in seen.shown], expected)
 
 
 @given(POSES, st.sets(st.sampled_from(PLACES), max_size=30))
-def test_whatever_is_missing_no_tile_is_put_at_a_wrong_place(pose: Pose, gone: set[RowCol]) -> None:
+def test_no_tile_is_put_at_a_wrong_place_whatever_is_missing(pose: Pose, gone: set[RowCol]) -> None:
     seen = see(tray_scene(pose).without(*gone))
     told = wheres(seen)
     assert told in ([one.where for one in seen.shown], [None] * len(told))
 
 
 @given(POSES, st.sets(st.sampled_from(PLACES), max_size=12))
-def test_tiles_whose_marks_are_not_read_have_their_places_all_the_same(pose: Pose, unread: set[RowCol]) -> None:
+def test_tiles_with_unread_marks_have_places(pose: Pose, unread: set[RowCol]) -> None:
     scene = tray_scene(pose)
     tiles = tuple(replace(one, told=one.where not in unread) for one in scene.tiles)
     seen = see(Scene(pose, tiles))
@@ -72,16 +72,14 @@ def test_tiles_whose_marks_are_not_read_have_their_places_all_the_same(pose: Pos
 
 
 @given(POSES)
-def test_where_no_mark_is_read_the_row_of_thirteen_is_the_far_one(pose: Pose) -> None:
+def test_without_marks_the_row_of_thirteen_is_the_far_one(pose: Pose) -> None:
     scene = tray_scene(pose)
     seen = see(Scene(pose, tuple(replace(one, told=False) for one in scene.tiles)))
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
 @given(POSES, st.sampled_from(PLACES), st.sampled_from([90.0, 270.0, 25.0, -25.0]))
-def test_a_tile_that_lies_askew_has_its_place_and_is_said_to_lie_sideways(
-    pose: Pose, where: RowCol, degrees: float
-) -> None:
+def test_a_tile_askew_has_its_place_and_is_sideways(pose: Pose, where: RowCol, degrees: float) -> None:
     scene = tray_scene(replace(pose, noise=min(pose.noise, 0.02)))
     seen = see(scene.changed(where, quad=turned(scene.at(where).quad, degrees)))
     positions = seen.lay_out().positions
@@ -106,7 +104,7 @@ def test_a_heap_has_no_trays_and_no_places(pose: Pose, number: int) -> None:
 
 
 @given(POSES, st.floats(-220, 220), st.sampled_from([-150.0, 150.0]), st.floats(0, 360))
-def test_a_false_tile_outside_of_the_tray_changes_nothing(pose: Pose, x: float, y: float, degrees: float) -> None:
+def test_a_false_tile_outside_the_tray_changes_nothing(pose: Pose, x: float, y: float, degrees: float) -> None:
     stray = Lying(turned(rectangle(np.array([x, y]), 28, 38), degrees), told=False)
     seen = see(Scene(pose, (*tray_scene(pose).tiles, stray)))
     assert wheres(seen) == [one.where for one in seen.shown]
@@ -120,14 +118,14 @@ def test_a_heap_beside_a_tray_leaves_the_tray_its_places(pose: Pose) -> None:
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-def test_false_tiles_that_continue_a_column_do_not_cut_the_tray_in_two() -> None:
+def test_false_tiles_that_continue_a_column_do_not_split_the_tray() -> None:
     scene = tray_scene(Pose()).without(*[(row, col) for row in range(3) for col in (2, 3)])
     false = [Lying(rectangle(np.array([29.0, y]), 28, 38), told=False) for y in (-84.0, 84.0)]
     seen = see(replace(scene, tiles=(*scene.tiles, *false)))
     assert wheres(seen) == [one.where for one in seen.shown]
 
 
-def test_an_unlikely_tile_that_lies_askew_on_an_empty_place_is_not_of_the_tray() -> None:
+def test_an_unlikely_tile_askew_on_an_empty_place_is_not_in_the_tray() -> None:
     scene = tray_scene(Pose(noise=0.02))
     quad = turned(scene.at((1, 5)).quad, 60)
     seen = see(scene.changed((1, 5), quad=quad, likelihood=0.6, told=False))
@@ -135,7 +133,7 @@ def test_an_unlikely_tile_that_lies_askew_on_an_empty_place_is_not_of_the_tray()
 
 
 @pytest.mark.parametrize("degrees", [-6.0, 6.0])
-def test_corners_that_are_all_off_one_way_do_not_mix_the_rows(degrees: float) -> None:
+def test_corners_off_in_one_direction_do_not_mix_rows(degrees: float) -> None:
     seen = see(tray_scene(Pose(noise=0.02)))
     crooked = tuple(replace(tile, quad=turned(tile.quad, degrees)) for tile in seen.found.tiles)
     seen = replace(seen, found=replace(seen.found, tiles=crooked))
@@ -149,7 +147,7 @@ def test_an_empty_middle_row_is_counted() -> None:
 
 
 @given(st.lists(st.lists(st.floats(-1e4, 1e4), min_size=8, max_size=8), max_size=9), st.integers(0, 34))
-def test_quads_that_no_tile_has_are_given_back_and_harm_nothing(corners: list[list[float]], true: int) -> None:
+def test_impossible_quads_are_returned_and_do_no_harm(corners: list[list[float]], true: int) -> None:
     seen = see(Scene(Pose(), tray_scene(Pose()).tiles[:true]))
     odd = tuple(DetectedTile(np.array(one).reshape(4, 2), face_up=False, likelihood=0.9) for one in corners)
     found = replace(seen.found, tiles=(*seen.found.tiles, *odd, *odd))
@@ -158,7 +156,7 @@ def test_quads_that_no_tile_has_are_given_back_and_harm_nothing(corners: list[li
 
 
 @pytest.mark.parametrize("indents", [LEFT, CENTRED])
-def test_where_no_row_shows_its_begin_nothing_is_guessed(indents: tuple[float, float, float]) -> None:
+def test_without_the_beginning_of_a_row_nothing_is_guessed(indents: tuple[float, float, float]) -> None:
     pose = Pose(indents=indents)
     gone = [(0, 0), (0, 12), (1, 0), (1, 10), (2, 0), (2, 9)]
     seen = see(tray_scene(pose).without(*gone))
@@ -166,7 +164,7 @@ def test_where_no_row_shows_its_begin_nothing_is_guessed(indents: tuple[float, f
 
 
 @pytest.mark.parametrize("gone", [[(0, 0)], [(0, 12)], [(1, 0), (2, 0)], [(0, 0), (1, 0)], [(0, 3), (1, 3), (2, 3)]])
-def test_one_row_that_shows_where_it_begins_or_ends_is_enough(gone: list[RowCol]) -> None:
+def test_one_row_with_a_visible_end_is_enough(gone: list[RowCol]) -> None:
     seen = see(tray_scene(Pose(tilt=20, noise=0.02)).without(*gone))
     assert wheres(seen) == [one.where for one in seen.shown]
 
@@ -190,7 +188,7 @@ def test_the_quad_of_each_tile_begins_at_its_own_top_left(pose: Pose) -> None:
 
 
 @given(POSES, st.integers(0, 2**31))
-def test_the_order_in_which_tiles_were_found_does_not_matter(pose: Pose, luck: int) -> None:
+def test_the_order_of_detections_does_not_matter(pose: Pose, luck: int) -> None:
     seen = see(tray_scene(pose))
     order = np.random.default_rng(luck).permutation(len(seen.shown))
     found = replace(seen.found, tiles=tuple(seen.found.tiles[at] for at in order))
@@ -214,7 +212,7 @@ CARRIER_POSES = st.builds(
 
 
 def carrier_places(seen: Seen) -> list[tuple[str | None, RowCol | None]]:
-    """Return the seat and the place of each tile as the layout says."""
+    """Return the seat and place of each tile in the layout."""
     positions = seen.lay_out().positions
     return [
         (position.seat, None if position.row is None or position.col is None else (position.row, position.col))
@@ -231,7 +229,7 @@ def test_each_tile_of_a_carrier_is_at_its_seat_and_place(pose: Pose) -> None:
 
 @COSTLY
 @given(CARRIER_POSES, st.sets(st.tuples(st.sampled_from(SEATS), st.sampled_from(list(tray_places()))), max_size=20))
-def test_a_carrier_with_gaps_and_unread_marks_is_told_as_well(pose: Pose, unsure: set[tuple[str, RowCol]]) -> None:
+def test_a_carrier_with_gaps_and_unread_marks_is_laid_out(pose: Pose, unsure: set[tuple[str, RowCol]]) -> None:
     scene = carrier_scene(pose)
     tiles = tuple(replace(one, told=(one.seat, one.where) not in unsure) for one in scene.tiles)
     seen = see(Scene(pose, tiles), scale=SCALE)
@@ -260,7 +258,7 @@ def test_a_camera_between_two_seats_names_none() -> None:
         ([45, 135, 225, 315], [34, 34, 34, 34], None),
     ],
 )
-def test_east_is_at_the_bottom_and_the_others_follow_against_the_clock(
+def test_east_is_at_the_bottom_and_the_others_follow_anticlockwise(
     rotations: list[float], held: list[int], seats: dict[str, int] | None
 ) -> None:
     assert name_seats(rotations, held) == seats
@@ -269,6 +267,6 @@ def test_east_is_at_the_bottom_and_the_others_follow_against_the_clock(
 @pytest.mark.parametrize(
     ("upright", "over", "votes"), [(0, 0, 0.0), (34, 0, 34.0), (0, 5, -5.0), (4, 6, -0.4), (3, 1, 1.0), (7, 7, 0.0)]
 )
-def test_marks_that_contradict_one_another_hardly_vote(upright: int, over: int, votes: float) -> None:
-    """Three missing tiles of a set written by hand: four votes against six turned its tray, and 100 was read as 001."""
+def test_contradicting_marks_have_few_votes(upright: int, over: int, votes: float) -> None:
+    """In a handwritten set with three tiles missing, four votes to six turned the tray, and 100 was read as 001."""
     assert orientation_votes(upright, over) == pytest.approx(votes)

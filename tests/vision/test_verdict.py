@@ -31,7 +31,7 @@ def frozen(rows: list[list[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 @pytest.mark.parametrize("wrap", [lambda content: content, lambda content: {"schema": "x", "expected": content}])
-def test_a_tray_or_a_carrier_is_taken_bare_or_from_a_truth_file(
+def test_the_deal_is_read_bare_or_from_a_truth_file(
     wrap: Callable[[object], object],
 ) -> None:
     assert parse_expected(wrap({"tray": EXPECTED_ROWS})) == frozen(EXPECTED_ROWS)
@@ -54,19 +54,19 @@ def test_a_tray_or_a_carrier_is_taken_bare_or_from_a_truth_file(
         {**EXPECTED_CARRIER, "N": [row[:-1] for row in EXPECTED_ROWS]},
     ],
 )
-def test_what_no_set_of_136_tiles_can_lie_as_is_refused(content: object) -> None:
+def test_deals_impossible_with_136_tiles_are_refused(content: object) -> None:
     with pytest.raises(ExpectedDealError):
         parse_expected(content)
 
 
-def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_json_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "deal.json"
     file.write_text("{", encoding="utf-8")
     with pytest.raises(ExpectedDealError):
         load_expected(file)
 
 
-def test_a_file_is_read(tmp_path: Path) -> None:
+def test_a_deal_is_loaded_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "deal.json"
     file.write_text(json.dumps({"expected": EXPECTED_CARRIER}), encoding="utf-8")
     assert load_expected(file) == {seat: frozen(rows) for seat, rows in EXPECTED_CARRIER.items()}
@@ -82,7 +82,7 @@ def read_at(row: int, col: int, serial: int | None, number: str | None = "08", t
 
 
 def reading(changes: Changes) -> PictureReading:
-    """Return a tray that lies as ROWS say, but for some places."""
+    """Return a tray laid as ROWS, except for some places."""
     held = []
     for row, col in tray_places():
         change = changes.get((row, col), read_at(row, col, ROWS[row][col]))
@@ -91,7 +91,7 @@ def reading(changes: Changes) -> PictureReading:
     return PictureReading(tuple(place.read for place in held if place.read), tuple(held))
 
 
-def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
+def test_a_tray_laid_as_dealt_has_no_fault() -> None:
     assert compare(reading({}), ROWS) == ()
 
 
@@ -103,7 +103,7 @@ def test_a_tray_that_lies_as_dealt_has_no_fault() -> None:
         (PlaceState.OCCLUDED, TrayFaultType.OCCLUDED),
     ],
 )
-def test_what_the_picture_shows_instead_of_a_back_is_the_fault(state: PlaceState, fault: TrayFaultType) -> None:
+def test_an_empty_covered_or_face_up_place_is_the_fault(state: PlaceState, fault: TrayFaultType) -> None:
     assert compare(reading({(1, 4): state}), ROWS) == (TrayFault(fault, 1, 4, 18),)
 
 
@@ -114,21 +114,21 @@ def test_a_turned_tile_is_named_by_its_turn(turn: int, fault: TrayFaultType) -> 
     assert compare(reading({(0, 0): read_at(0, 0, 1, turn=turn)}), ROWS) == (TrayFault(fault, 0, 0, 1),)
 
 
-def test_a_tile_that_was_not_read_is_no_fault() -> None:
+def test_an_unread_tile_is_not_a_fault() -> None:
     assert compare(reading({(0, 0): read_at(0, 0, None, None)}), ROWS) == ()
 
 
-def test_two_exchanged_tiles_are_one_fault_at_the_first_of_the_two_places() -> None:
+def test_two_exchanged_tiles_are_one_fault_at_the_first_place() -> None:
     swapped = reading({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
     assert compare(swapped, ROWS) == (TrayFault(TrayFaultType.SWAPPED, 0, 1, 2, found=26, with_=(2, 1)),)
 
 
-def test_a_ring_of_three_has_a_fault_a_place() -> None:
+def test_a_cycle_of_three_has_one_fault_per_place() -> None:
     ring = reading({(0, 0): read_at(0, 0, 2), (0, 1): read_at(0, 1, 3), (0, 2): read_at(0, 2, 1)})
     assert [(fault.col, fault.with_) for fault in compare(ring, ROWS)] == [(0, (0, 1)), (1, (0, 2)), (2, (0, 0))]
 
 
-def test_a_serial_of_another_hand_is_told_from_one_of_this() -> None:
+def test_a_serial_of_another_hand_is_distinguished_from_one_of_this() -> None:
     assert compare(reading({(2, 9): read_at(2, 9, 99)}), ROWS) == (
         TrayFault(TrayFaultType.WRONG_HAND, 2, 9, 34, found=99),
     )
@@ -139,7 +139,7 @@ def test_another_set_is_foreign_even_with_the_right_serial() -> None:
     assert compare(stranger, ROWS) == (TrayFault(TrayFaultType.FOREIGN, 0, 4, 5, found=5),)
 
 
-def test_a_back_of_another_colour_is_foreign_where_its_mark_names_no_set() -> None:
+def test_a_back_of_another_colour_is_foreign_if_its_mark_names_no_set() -> None:
     changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], None) for at in tray_places()}
     changes[0, 4] = replace(read_at(0, 4, 83, None), foreign=True)
     changes[0, 5] = replace(read_at(0, 5, None, None), foreign=True)
@@ -149,18 +149,18 @@ def test_a_back_of_another_colour_is_foreign_where_its_mark_names_no_set() -> No
     )
 
 
-def test_a_mark_that_names_the_set_in_play_is_surer_than_a_colour() -> None:
+def test_a_mark_with_the_set_in_play_overrules_its_colour() -> None:
     assert compare(reading({(0, 4): replace(read_at(0, 4, 5), foreign=True)}), ROWS) == ()
 
 
-def test_a_number_says_nothing_of_sets_that_are_named_by_letter() -> None:
+def test_a_set_number_is_ignored_for_sets_named_by_letter() -> None:
     changes: Changes = {at: read_at(*at, ROWS[at[0]][at[1]], "C") for at in tray_places()}
     changes[1, 1] = read_at(1, 1, ROWS[1][1], "D")
     assert [fault.type for fault in compare(reading(changes), ROWS, set_number=31)] == [TrayFaultType.FOREIGN]
 
 
 def carrier(changes: Changes, west: Changes | None = None) -> PictureReading:
-    """Return four trays that lie as dealt but for some places of South's and West's; serials as if each were East's."""
+    """Return four trays laid as dealt, except for some places of South's and West's; serials as if each were East's."""
     trays = [reading({}), reading(changes), reading(west or {}), reading({})]
     held = [
         replace(
@@ -180,11 +180,11 @@ CARRIER = {
 }
 
 
-def test_a_carrier_that_lies_as_dealt_is_verified() -> None:
+def test_a_carrier_laid_as_dealt_is_verified() -> None:
     assert verified(carrier({}), CARRIER, compare(carrier({}), CARRIER))
 
 
-def test_a_fault_in_a_carrier_names_the_seat_and_a_swap_stays_within_its_tray() -> None:
+def test_a_fault_in_a_carrier_names_the_seat_and_a_swap_stays_in_its_tray() -> None:
     swapped = carrier({(0, 1): read_at(0, 1, 26), (2, 1): read_at(2, 1, 2)})
     assert compare(swapped, CARRIER) == (TrayFault(TrayFaultType.SWAPPED, 0, 1, 36, found=60, with_=(2, 1), seat="S"),)
 
@@ -202,28 +202,28 @@ def test_a_tile_of_another_seat_is_of_another_hand() -> None:
     assert compare(stray, CARRIER) == (TrayFault(TrayFaultType.WRONG_HAND, 0, 1, 36, found=99, seat="S"),)
 
 
-def test_a_lone_tray_is_not_judged_by_a_carriers_deal_nor_a_carrier_by_a_trays() -> None:
+def test_trays_and_carriers_are_not_judged_by_each_others_deals() -> None:
     assert compare(reading({}), CARRIER) == compare(carrier({}), ROWS) == ()
     assert not verified(reading({}), CARRIER, ())
     assert not verified(carrier({}), ROWS, ())
 
 
-def test_a_carrier_with_a_seat_that_was_not_found_is_not_verified() -> None:
+def test_a_carrier_with_a_missing_seat_is_not_verified() -> None:
     three = carrier({})
     three = replace(three, places=tuple(place for place in three.places if place.seat != "W"))
     assert not verified(three, CARRIER, compare(three, CARRIER))
 
 
-def test_a_tile_that_lies_askew_lies_sideways_whatever_its_quarter() -> None:
+def test_a_tile_askew_is_sideways_whatever_its_turn() -> None:
     askew = replace(read_at(0, 0, 1), sideways=True)
     assert compare(reading({(0, 0): askew}), ROWS) == (TrayFault(TrayFaultType.SIDEWAYS, 0, 0, 1),)
 
 
-def test_the_set_in_play_decides_when_it_is_told() -> None:
+def test_the_given_set_number_decides() -> None:
     assert {fault.type for fault in compare(reading({}), ROWS, set_number=31)} == {TrayFaultType.FOREIGN}
 
 
-def test_without_a_tray_there_is_nothing_to_judge() -> None:
+def test_without_a_tray_there_is_no_fault() -> None:
     assert compare(replace(reading({}), places=()), ROWS) == ()
 
 
@@ -238,12 +238,12 @@ def test_without_a_tray_there_is_nothing_to_judge() -> None:
         ((2, *ROWS[0][1:]), *ROWS[1:]),
     ],
 )
-def test_a_deal_that_no_tray_can_hold_is_refused(rows: tuple[tuple[int, ...], ...]) -> None:
+def test_impossible_rows_are_refused(rows: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(ExpectedDealError):
         compare(reading({}), rows)
 
 
-def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
+def test_rows_contain_serials_in_order_and_none_for_unread_places() -> None:
     assert reading({(0, 1): PlaceState.EMPTY}).rows == ((1, None, *ROWS[0][2:]), *ROWS[1:])
     assert tuple(map(len, reading({}).rows)) == ROW_LENGTHS
 
@@ -258,16 +258,16 @@ def test_rows_give_serials_in_order_with_none_where_nothing_was_read() -> None:
         ({(1, 3): read_at(1, 3, ROWS[1][3], turn=180)}, False),
     ],
 )
-def test_a_tray_is_verified_only_when_every_place_was_read_and_is_right(changes: Changes, right: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_a_tray_is_verified_only_if_every_place_was_read_and_is_right(changes: Changes, right: bool) -> None:  # noqa: FBT001 - a parameter of the test
     seen = reading(changes)
     assert verified(seen, ROWS, compare(seen, ROWS)) is right
 
 
-def test_no_tray_is_not_verified() -> None:
+def test_without_a_tray_nothing_is_verified() -> None:
     assert not verified(PictureReading((), ()), ROWS, ())
 
 
-def test_of_two_tiles_with_one_serial_the_one_that_lies_elsewhere_is_named_and_nothing_is_verified() -> None:
+def test_of_two_tiles_with_one_serial_the_misplaced_one_is_named_and_nothing_verified() -> None:
     own, other = (replace(read_at(*at, None), clash=ROWS[0][4]) for at in ((0, 4), (2, 1)))
     seen = reading({(0, 4): own, (2, 1): other})
     faults = compare(seen, ROWS)

@@ -1,4 +1,4 @@
-"""Trays, carriers and heaps as a camera would see them: computed quads, flatly drawn pictures, known truth."""
+"""Trays, carriers and heaps as a camera sees them: computed quads, flat drawings, known truth."""
 
 from dataclasses import dataclass, field, replace
 
@@ -13,13 +13,13 @@ from vision.reading import LEFT, SEATS, Indents, RowCol, tray_places
 
 HEIGHT, WIDTH, CELL = 960, 960, 8.0
 FLOOR, BACK, INK, FACE, HAND = (70, 60, 60), (60, 130, 40), (230, 235, 235), (225, 235, 235), (120, 150, 215)
-SPOT = np.array([0.02, -0.06])  # where marks sit on these tiles
-PITCH = 0.2  # of the digits of those without a set
+SPOT = np.array([0.02, -0.06])  # where marks are on these tiles
+PITCH = 0.2  # of the digits of those without a set name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pose:
-    """A camera, degrees, mm and shares, and a tray: 28 by 38 mm tiles with gaps between them."""
+    """A camera (degrees, mm, shares) and a tray of 28 by 38 mm tiles with gaps."""
 
     azimuth: float = 0.0
     tilt: float = 0.0
@@ -33,7 +33,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lying:
-    """A tile on the table: its middle and size in mm and the way it lies, degrees; what a reader would know of it."""
+    """A tile on the table: its middle and size in mm, its rotation in degrees, and what a reader knows of it."""
 
     quad: Quad  # mm, its own top-left first
     seat: str | None = None
@@ -41,7 +41,7 @@ class Lying:
     serial: int | None = 1
     set_text: str | None = None
     face_up: bool = False
-    told: bool = True  # its mark shows which way up it stands
+    told: bool = True  # whether its mark shows which way up it is
     found: bool = True
     likelihood: float = 0.9
     colour: tuple[int, int, int] = BACK
@@ -49,7 +49,7 @@ class Lying:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """Tiles on a table before a camera, `hands` mm discs (x, y, radius) over them."""
+    """Tiles on a table before a camera; `hands` are discs over them (x, y, radius) in mm."""
 
     pose: Pose
     tiles: tuple[Lying, ...]
@@ -71,20 +71,20 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What the layout is given of a scene; `shown` are the tiles that were found, in the order of `found.tiles`."""
+    """The input of the layout for a scene; `shown` are the tiles that were found, in the order of `found.tiles`."""
 
     picture: Picture
     found: Detections
     marks: tuple[TileMark | None, ...]
     shown: tuple[Lying, ...]
-    quads: tuple[Quad, ...]  # of those, pixels, their own top-left first
+    quads: tuple[Quad, ...]  # of `shown`, pixels, their own top-left first
 
     def lay_out(self) -> TableLayout:
         return lay_out_table(self.picture, self.found, self.marks)
 
 
 def turned(quad: Quad, degrees: float) -> Quad:
-    """Turn a quad about its middle, clockwise on the screen."""
+    """Rotate a quad about its middle, clockwise on the screen."""
     return np.asarray((quad - quad.mean(axis=0)) @ _spin(degrees).T + quad.mean(axis=0))
 
 
@@ -94,7 +94,7 @@ def _spin(degrees: float) -> Points:
 
 
 def tray(pose: Pose, seat: str | None = None) -> tuple[Lying, ...]:
-    """Lay a full tray about the table's middle, its player at the bottom."""
+    """Lay a full tray around the table's middle, with its player at the bottom."""
     chance = np.random.default_rng([pose.seed, SEATS.index(seat) if seat else 9])
     pitch, row_pitch = 28 + pose.gap, 38 + pose.row_gap
     tiles = []
@@ -112,7 +112,7 @@ def tray_scene(pose: Pose) -> Scene:
 
 
 def carrier_scene(pose: Pose) -> Scene:
-    """Lay four trays in a square, each a quarter further against the clock than the one before."""
+    """Lay four trays in a square, each a quarter turn further anticlockwise than the one before."""
     out = np.array([40.0, 270.0])
     return Scene(
         pose,
@@ -125,7 +125,7 @@ def carrier_scene(pose: Pose) -> Scene:
 
 
 def heap_scene(pose: Pose, number: int) -> Scene:
-    """Drop tiles any way round; none lies on another."""
+    """Drop tiles at random rotations without overlap."""
     chance = np.random.default_rng(pose.seed)
     middles: list[Points] = []
     while len(middles) < number:
@@ -137,7 +137,7 @@ def heap_scene(pose: Pose, number: int) -> Scene:
 
 
 def see(scene: Scene, *, scale: float = 1.7) -> Seen:
-    """Look at a scene, `scale` pixels a mm in the middle; tiles in any order, each quad beginning at either end."""
+    """Look at a scene, `scale` pixels per mm in the middle; tiles in random order, quads beginning at either end."""
     chance = np.random.default_rng(scene.pose.seed)
     picture = np.full((HEIGHT, WIDTH, 3), FLOOR, dtype=np.uint8)
     pixels = [to_pixels(one.quad, scene.pose, scale) for one in scene.tiles]
@@ -180,7 +180,7 @@ def _draw(picture: Picture, one: Lying, quad: Quad) -> None:
 
 
 def to_pixels(points: Points, pose: Pose, scale: float) -> Points:
-    """Map mm of the table to pixels: turned by the azimuth, tilted, bent by the lens."""
+    """Map mm on the table to pixels: rotated by the azimuth, tilted, distorted by the lens."""
     distance, lean = 700.0, np.radians(pose.tilt)
     spun = points @ _spin(pose.azimuth).T
     depth = 1 - spun[:, 1] * np.sin(lean) / distance

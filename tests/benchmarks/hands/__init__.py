@@ -1,1 +1,1 @@
-"""How quick and how sturdy the things on the table are: `make bench-hands`."""
+"""Measure the speed and robustness of buttons, button box and scanner: `make bench-hands`."""

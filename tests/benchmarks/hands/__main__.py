@@ -1,8 +1,8 @@
-"""Everything about the things in players' hands: `make bench-hands` or `python -m tests.benchmarks.hands [PART...]`.
+"""Measure the devices in players' hands: `make bench-hands` or `python -m tests.benchmarks.hands [PART...]`.
 
-Parts: `journal` (a press on the disk), `pins` and `box` (presses in order, garbage, a year of the box's clock),
-`scanner` (garbage, scans, plugging). The machine and how busy it is stand at the head: figures of a loaded one are its
-own, so each part measures its named alternative beside itself.
+Parts: `journal` (from a press to the disk), `pins` and `box` (the order of presses, garbage, a year of the box's
+clock), `scanner` (garbage, scans, plugging). The machine and its load are printed first. A busy machine is slow, so
+each part measures a named alternative at the same time.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""What no program can do without, beside `journal.py`: a commit alone, and a frame through a pseudo-terminal alone.
+"""Reference for `journal.py`: the unavoidable times for a commit alone, and for a frame through a pseudo-terminal.
 
-The kernel hands a pseudo-terminal's bytes (as those of a USB serial port) to the reader from a thread of its own, which
-on a busy machine has to wait for a processor like any other.
+The kernel passes a pseudo-terminal's bytes (like those of a USB serial port) to the reader from its own thread, which
+has to wait for a processor on a busy machine.
 """
 
 import os
@@ -24,11 +24,11 @@ FRAME: Final = b"!H 3735928559 17 18 1 0 123456789 00000000\n"
 
 
 class Bare:
-    """SQLite opened as the journal opens it, on the same disk, and a pseudo-terminal; and nothing else."""
+    """SQLite, opened as the journal opens it on the same disk, and a pseudo-terminal."""
 
     def __init__(self, folder: Path) -> None:
         self.taken: dict[str, list[float]] = {LAID_OUT: [], GROWS: [], PTY: []}
-        """For each commit of one press, and for each frame's way through, in ms."""
+        """Times in ms: for each commit of one press, and for each frame."""
         self._stores = {name: self._open(folder / f"bare-{at}.sqlite") for at, name in enumerate((LAID_OUT, GROWS))}
         allocate_log(self._stores[LAID_OUT])
         self._ends = os.openpty()
@@ -43,7 +43,7 @@ class Bare:
         return store
 
     def measure(self) -> None:
-        """Commit one press in each, and send one frame."""
+        """Commit one press, and send one frame."""
         for name, store in self._stores.items():
             self._time(name, partial(store.execute, "INSERT INTO happened (event) VALUES (?)", (ROW,)))
         self._time(PTY, self._send)

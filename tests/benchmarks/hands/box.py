@@ -1,6 +1,6 @@
-"""The button box measured: `python -m tests.benchmarks.hands.box`.
+"""Measure the button box: `python -m tests.benchmarks.hands.box`.
 
-Over a pseudo-terminal, with pyserial at one end and what is flashed at the other: how soon an edge is told, pairs of
+Over a pseudo-terminal, with pyserial at one end and the flashed program at the other: the delay of an edge, pairs of
 presses a millisecond apart, a million bytes of garbage on either port. Then a year of queries on a simulated clock.
 """
 
@@ -34,7 +34,7 @@ Told = tuple[int, Report]
 
 
 class Table:
-    """A table at a simulated box: what it was told, and when."""
+    """A table with a simulated box; records what the table is told, and when."""
 
     def __init__(self, twin: BoxSimulator) -> None:
         self.twin, self._told = twin, queue.Queue[Told]()
@@ -43,11 +43,11 @@ class Table:
             pass
 
     def next(self) -> Told:
-        """Wait for what is told next."""
+        """Wait for the next report."""
         return self._told.get(timeout=30)
 
     def some(self, kind: type[Pressed] | type[Released], count: int) -> list[Told]:
-        """Wait for so many reports of a kind."""
+        """Wait for a number of reports of one type."""
         found: list[Told] = []
         while len(found) < count:
             told = self.next()
@@ -56,18 +56,18 @@ class Table:
         return found
 
     def left(self) -> list[Report]:
-        """Return what was told and not asked for."""
+        """Return reports that were not requested."""
         return [self._told.get_nowait()[1] for _ in range(self._told.qsize())]
 
 
 def wait_until(ns: int) -> None:
-    """Spin: a sleep would be some tens of microseconds late."""
+    """Wait busily, as a sleep would be late by tens of microseconds."""
     while time.monotonic_ns() < ns:
         pass
 
 
 def edge_to_report(table: Table, presses: int = PRESSES) -> tuple[list[float], list[float]]:
-    """Press so often; give for each press after how many ms it was told, and by how many its time was wrong."""
+    """Press repeatedly; return for each press its delay in ms, and the error of its time."""
     waits, errors = [], []
     for at in range(presses):
         seat = SEATS[at % 4]
@@ -84,7 +84,7 @@ def edge_to_report(table: Table, presses: int = PRESSES) -> tuple[list[float], l
 
 
 def pairs_in_order(table: Table, pairs: int = PRESSES) -> int:
-    """Press two buttons a millisecond apart, so often; return how many pairs were told in their order."""
+    """Press two buttons a millisecond apart, repeatedly; return how many pairs were reported in order."""
     right = 0
     for at in range(pairs):
         first, second = SEATS[at % 4], SEATS[(at + 1 + at // 4 % 3) % 4]
@@ -103,14 +103,14 @@ def pairs_in_order(table: Table, pairs: int = PRESSES) -> int:
 
 
 def push(cable: WaitableCable, piece: bytes) -> None:
-    """Send all of it, however slowly it is read."""
+    """Send all bytes, however slowly they are read."""
     while piece:
         select.select([], [cable], [], 30)
         piece = piece[os.write(cable.fileno(), piece) :]
 
 
 def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
-    """Send garbage through a pseudo-terminal; return what was told besides silence, and by how many KB memory grew."""
+    """Send garbage through a pseudo-terminal; return unexpected reports, and the growth of memory in KB."""
     told = queue.Queue[Report]()
     with BoxSimulator() as twin, ButtonBox(str(twin.path), told.put) as box:
         while told.get(timeout=30) != Health("buttons", None):
@@ -129,7 +129,7 @@ def garbage_to_table(total: int = BYTES) -> tuple[list[Report], int]:
 
 
 def garbage_to_box(total: int = BYTES) -> list[bytes]:
-    """Send garbage to a box; return the edges it said, and what it answers in the end."""
+    """Send garbage to a box; return the edges that it reported, and its last answer."""
     ticks = iter(range(0, 1 << 40, 1000))
     box = SimulatedPico(lambda: next(ticks) % (1 << 30), 1)
     said = b""
@@ -141,7 +141,7 @@ def garbage_to_box(total: int = BYTES) -> list[bytes]:
 
 
 def garbage_to_micropython(total: int = BYTES) -> int:
-    """Send garbage to a box in real MicroPython; return the most bytes of its memory that were in use."""
+    """Send garbage to a box in real MicroPython; return the peak memory in bytes."""
     ticks = iter(range(0, 1 << 40, 1000))
     most = 0
     with tempfile.TemporaryDirectory() as folder, MicroPython(flash(Path(folder))) as micropython:
@@ -155,7 +155,7 @@ def garbage_to_micropython(total: int = BYTES) -> int:
 
 
 def main() -> None:
-    """Measure, and print a line for each."""
+    """Measure, and print one line each."""
     with BoxSimulator(ppm=60, seed=1) as twin:
         table = Table(twin)
         with table.box:

@@ -1,13 +1,13 @@
-"""From a finger to the disk: `python -m tests.benchmarks.hands.journal [PRESSES]`.
+"""Measure from a press to the disk: `python -m tests.benchmarks.hands.journal [PRESSES]`.
 
-A whole table's program with its window and its loop, in the middle of a play: how long after its edge each press is in
-the journal and synced, over mock pins and over the box's twin on a pseudo-terminal; and how much of that had passed
-when the loop began to write. A press is told 3 ms after its first edge, when it is known to be a finger's; that is in
-these figures. Beside them, after each press and on the same disk, the shares that no program can do without
-(`bare.py`): what a bare SQLite takes to commit the same row with the same settings, in a log that is laid out as the
-journal's is and in one that grows, and what one frame takes through a pseudo-terminal. After `chrt --fifo 20` (as root)
-other programs keep it from no processor; the kernel's own threads they do. Then how soon a box is noticed that is
-pulled out, and one that is back. What lgpio, the kernel and a Pi's card add is not in it.
+A complete table's program with its window and loop, in the middle of a play: how long after its edge each press is
+committed and synced in the journal, over mock pins and over a simulated box on a pseudo-terminal; and how much of that
+had passed when the loop began to write. A press is reported 3 ms after its first edge, once it is not a bounce, which
+is included. After each press, the unavoidable parts are measured on the same disk (`bare.py`): the commit of the same
+row by bare SQLite with the same settings, in a log laid out like the journal's and in one that grows, and one frame
+through a pseudo-terminal. With `chrt --fifo 20` (as root), other programs do not delay it; the kernel's threads still
+do. Finally, the time to notice a box that is unplugged or plugged in again. Delays of lgpio, the kernel and a Pi's card
+are not included.
 """
 
 import os
@@ -49,13 +49,13 @@ PATIENCE_S: Final = 10
 
 
 class Timed(TableJournal):
-    """A journal that says when each press was on the disk."""
+    """A journal that records when each press was on the disk."""
 
     durable: queue.SimpleQueue[tuple[int, int]]
-    """When it was begun to write a press, and when it was committed."""
+    """When writing a press began, and when it was committed."""
 
-    def record(self, event: Any, facts: Any, *, wall: int) -> Any:  # noqa: ANN401 - handed on as they are
-        """Record, and note when a press was committed."""
+    def record(self, event: Any, facts: Any, *, wall: int) -> Any:  # noqa: ANN401 - passed on unchanged
+        """Record events, and note when a press was committed."""
         began = time.monotonic_ns()
         messages = super().record(event, facts, wall=wall)
         if isinstance(event, ButtonPressed):
@@ -64,7 +64,7 @@ class Timed(TableJournal):
 
 
 class Bench:
-    """A table's program that runs on a thread of its own, in a play that never gets on."""
+    """A table's program on its own thread, in a play that never progresses."""
 
     def __init__(self, folder: Path, address: str) -> None:
         (folder / "password").write_text("secret", encoding="utf-8")
@@ -74,7 +74,7 @@ class Bench:
         self.durable: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self.health: queue.SimpleQueue[tuple[int, str]] = queue.SimpleQueue()
-        """When the screen showed another health, and which."""
+        """When the screen showed a changed health, and which."""
         self._stop, self._ready, self._at_rest = threading.Event(), threading.Event(), threading.Event()
         self.fingers: Any = None
         self._thread = threading.Thread(target=self._run)
@@ -104,7 +104,7 @@ class Bench:
         return tell
 
     def _loop(self, program: TableProgram, round_: LoopRound) -> None:
-        """Do what `kiosk.loop.run_program` does, and take every press back when its finger has let go."""
+        """Do what `kiosk.loop.run_program` does, and cancel every press when its button is released."""
         playing, shown = program.state, ""
         while self.durable.qsize():
             self.durable.get()
@@ -130,12 +130,12 @@ class Bench:
         self._thread.join(PATIENCE_S)
 
     def until_at_rest(self) -> None:
-        """Wait until the last press is taken back."""
+        """Wait until the last press is cancelled."""
         self._at_rest.wait(PATIENCE_S)
         self._at_rest.clear()
 
     def until_told(self, kind: type[Report]) -> Report:
-        """Wait for a report of a kind. Raises RuntimeError where none comes."""
+        """Wait for a report of one type. Raises RuntimeError if none comes."""
         while True:
             try:
                 report = self.reports.get(timeout=PATIENCE_S)
@@ -146,7 +146,7 @@ class Bench:
 
 
 def pressed(address: str, presses: int) -> dict[str, list[float]]:
-    """Return in ms for each press, after its edge: when the loop began to write it, when it was durable; and `Bare`."""
+    """Return for each press the ms from its edge to the start of writing and to its commit; and `Bare`."""
     taken: dict[str, list[float]] = {"edge to the loop": [], "edge to durable": []}
     with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), address) as bench, Bare(Path(folder)) as bare:
         for number in range(presses + 1):
@@ -158,14 +158,14 @@ def pressed(address: str, presses: int) -> dict[str, list[float]]:
             bench.until_told(Released)
             bench.until_at_rest()
             bare.measure()
-            if number:  # the first one waits for the box, and for everything that is made when first needed
+            if number:  # the first press waits for the box and for lazy initialisation
                 taken["edge to the loop"].append((began - edge.at) / MS)
                 taken["edge to durable"].append((committed - edge.at) / MS)
     return taken | bare.taken
 
 
 def noticed() -> tuple[list[float], list[float]]:
-    """Return in ms how long after the cable was pulled the screen showed it, and after it was back that all is well."""
+    """Return the ms until the screen showed the unplugged cable, and until it showed that all is well again."""
     out, back = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as folder, Bench(Path(folder), "sim://box") as bench:
         assert isinstance(bench.fingers, BoxFingers)
@@ -182,7 +182,7 @@ def noticed() -> tuple[list[float], list[float]]:
 
 
 def line(name: str, taken: list[float], beside: float) -> str:
-    """Write a row of figures."""
+    """Print a row of figures."""
     p50, p90, p99 = (percentile(taken, share) for share in (0.5, 0.9, 0.99))
     return f"  {name:<32} {p50:8.2f} {p90:8.2f} {p99:8.2f} {max(taken):8.2f} {p99 / beside:8.1f}"
 
@@ -193,7 +193,7 @@ PLACES: Final = (
     ("box on a pty, no bounce", "sim://box?bounces=0&hold_ms=50"),
     ("box on a pty", "sim://box?bounces=2&hold_ms=50"),
 )
-"""Without bouncing too: a contact that bounces for 4 ms is certain 7 ms after its first edge, whoever looks at it."""
+"""Also without bouncing: a contact that bounces for 4 ms is certain only 7 ms after its first edge."""
 
 
 def main(presses: int = 500) -> None:

@@ -1,9 +1,9 @@
-"""How quick and how fair buttons on pins are: `python -m tests.benchmarks.hands.pins [PAIRS]`.
+"""Measure the speed and fairness of buttons on pins: `python -m tests.benchmarks.hands.pins [PAIRS]`.
 
-Mock pins, in real time, with everything of ours that runs on a Pi: edges with the kernel's time that bounce, the lock,
-the thread that lets time pass. Pairs of seats press a millisecond apart; it counts how many were told in the order of
-their first edges, and how long after its first edge each press was told. What lgpio and the kernel add on a Pi is not
-in it.
+Mock pins in real time, with all of our code that runs on a Pi: bouncing edges with the kernel's timestamps, the lock,
+and the timer thread. Pairs of seats press a millisecond apart. It counts pairs reported in the order of their first
+edges, and measures the delay of each report from its first edge. Delays of lgpio and the kernel on a Pi are not
+included.
 """
 
 import queue
@@ -24,13 +24,13 @@ APART_NS: Final = MS
 WIRING: Final = read_wiring("east=5,south=6,west=13,north=19")
 WAITED_MS: Final = ContactLimits().finger_ns / MS
 PATIENCE_S: Final = 10
-"""After this long a press is lost."""
+"""Seconds after which a press counts as lost."""
 
 Edge = tuple[int, Seat, bool]
 
 
 def bouncing(seat: Seat, at: int, *, closed: bool, bounces: int, chance: Random) -> list[Edge]:
-    """Return the edges of a contact that moves, in ns of the clock."""
+    """Return the edges of a bouncing contact, in ns of the clock."""
     edges = [(at, seat, closed)]
     for _ in range(bounces):
         for back in (not closed, closed):
@@ -40,7 +40,7 @@ def bouncing(seat: Seat, at: int, *, closed: bool, bounces: int, chance: Random)
 
 
 class Table:
-    """Four buttons, and the thread that plays the kernel: it tells each edge when its time has come."""
+    """Four buttons, and a thread that acts as the kernel and reports each edge at its time."""
 
     def __init__(self, bounces: int) -> None:
         self.told: queue.Queue[tuple[Pressed, int]] = queue.Queue()
@@ -53,7 +53,7 @@ class Table:
             self.told.put((report, time.monotonic_ns()))
 
     def press(self, *seats: Seat) -> list[tuple[Pressed, int]]:
-        """Let seats press one after the other, then all let go; return what was told of it, and when."""
+        """Press at several seats in order, then release all; return the reports and their times."""
         start = time.monotonic_ns() + 2 * MS
         self._happen(self._edges(seats, start, closed=True))
         told = [self.told.get(timeout=PATIENCE_S) for _ in seats]
@@ -78,12 +78,12 @@ class Table:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Return the value that this share of all does not exceed."""
+    """Return the value below which this share of all values lies."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def measure(pairs: int, bounces: int) -> tuple[int, list[float]]:
-    """Return how many pairs were told in the right order, and how many ms each press took from edge to report."""
+    """Return how many pairs were reported in order, and the delay of each report from its edge in ms."""
     chance, right, took = Random(11), 0, list[float]()
     table = Table(bounces)
     with table.buttons:

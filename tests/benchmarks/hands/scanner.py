@@ -1,8 +1,8 @@
-"""How a scanner's line holds up: `python -m tests.benchmarks.hands.scanner [BYTES]`.
+"""Measure a scanner's line: `python -m tests.benchmarks.hands.scanner [BYTES]`.
 
-Over a pty, so through pyserial: BYTES (a million) of noise out of each alphabet, then one real scan; from the trigger
-to the report; from pulling the plug to its report, and from putting it back. On a simulated clock: noise that comes in
-bursts, each with silence around it as a scan has.
+Over a pseudo-terminal, and so through pyserial: BYTES (a million) of noise from each alphabet, then one real scan; the
+delay of a scan; the time to notice unplugging and plugging in. On a simulated clock: bursts of noise, each with silence
+around it like a scan.
 """
 
 import sys
@@ -31,7 +31,7 @@ LAST: Final = "HM1-99-136"
 
 
 class Bench:
-    """A scanner, its twin's hand and what is told."""
+    """A scanner, its simulated counterpart, and the reports."""
 
     def __init__(self) -> None:
         self.told = Queue[Report]()
@@ -40,13 +40,13 @@ class Bench:
 
     @property
     def hand(self) -> SimulatedScanner:
-        """Who scans."""
+        """The seat that scans."""
         if self.opened.simulated is None:
             raise AssertionError(ADDRESS)
         return self.opened.simulated
 
     def until(self, last: Callable[[Report], bool]) -> list[Report]:
-        """Return what is told up to this."""
+        """Return the reports up to this one."""
         told = [self.told.get(timeout=DEADLINE_S)]
         while not last(told[-1]):
             told.append(self.told.get(timeout=DEADLINE_S))
@@ -78,7 +78,7 @@ def flood(alphabet: str, length: int) -> str:
 
 
 def bursts(plain: PlainNumbers, length: int) -> str:
-    """Send noise in bursts that are told apart."""
+    """Send noise in separate bursts."""
     reader, chance, told = ScanReader(ReaderSettings(CodeSettings(plain=plain))), Random(12), list[Report]()
     for at in range(length // BURST):
         told += reader.take(noise(ALPHABETS["bytes"], BURST, chance), (at + 1) * 700 * MS)
@@ -87,7 +87,7 @@ def bursts(plain: PlainNumbers, length: int) -> str:
 
 
 def latencies() -> list[float]:
-    """Return the ms from before the first byte is sent until the report is taken."""
+    """Return the ms from the first byte to the report."""
     bench, taken = Bench(), list[float]()
     with bench.opened:
         for at in range(SCANS):
@@ -99,7 +99,7 @@ def latencies() -> list[float]:
 
 
 def plugging() -> tuple[list[float], list[float]]:
-    """Return the seconds until pulling is told, and until putting back is."""
+    """Return the seconds until unplugging is reported, and until plugging in is."""
     bench, pulled, back = Bench(), list[float](), list[float]()
     with bench.opened:
         for _ in range(PULLS):
@@ -109,7 +109,7 @@ def plugging() -> tuple[list[float], list[float]]:
             ):
                 before = time.perf_counter()
                 act()
-                bench.until(lambda report, code=code: isinstance(report, Health) and report.code == code)  # type: ignore[misc]  # the checker cannot type a lambda's default
+                bench.until(lambda report, code=code: isinstance(report, Health) and report.code == code)  # type: ignore[misc]  # the checker cannot infer a lambda's default
                 taken.append(time.perf_counter() - before)
     return sorted(pulled), sorted(back)
 

@@ -1,9 +1,9 @@
-"""What a table's program takes: `make bench-kiosk` or `python -m tests.benchmarks.kiosk [PART...]`.
+"""Measure a table's program: `make bench-kiosk` or `python -m tests.benchmarks.kiosk [PART...]`.
 
-Parts: `start` (process to first picture), `killed` (how soon a table is back), `idle` (share of a core while nothing
-happens), `camera` (pictures read and drawn), `touch` (a finger to the changed picture). Drawn in software, on SDL's
-driver that shows nothing; a Pi's panel adds its own time. How busy the machine was stands at the head: times
-on the clock suffer from it.
+Parts: `start` (from the process to the first picture), `killed` (until a table is back), `idle` (share of a core while
+nothing happens), `camera` (pictures read and drawn), `touch` (from a finger to the changed picture). Drawing is in
+software, on SDL's dummy driver; a Pi's panel adds its own time. The machine's load is printed first, since it delays
+everything.
 """
 
 import sys

@@ -1,12 +1,11 @@
-"""Trays and a heap watched at ten pictures a second while hands pass: what looking, reading and drawing take.
+"""Processor time of watching, reading and drawing trays and a heap at ten pictures a second while hands pass.
 
-The bar is 80 % of a core. A tray is a simulated camera's; a heap is drawn on a board of its own, and read again
-whenever a hand has gone: once in four seconds, and in two where it is being sorted. Pictures come as a
-USB camera sends them, as JPEG, and are unpacked here as OpenCV does it.
+The limit is 80 % of a core. A tray is a simulated camera's; a heap is drawn, and read again whenever a hand has gone:
+once in four seconds, or in two while it is being sorted. Pictures are decoded from JPEG, as from a USB camera.
 
-What is counted is the processor's time of this process, all threads, for so many pictures, by the pictures' own times;
-a reading that was begun is waited for. So a machine that is busy with other things changes neither what is done nor
-what is counted: a reader that is late there would otherwise be spared readings.
+Measured is this process's processor time, all threads, for a number of pictures, by the pictures' own times; a reading
+that was begun is waited for. So a busy machine changes neither the work nor the result; otherwise a slow reader would
+be spared readings.
 """
 
 import os
@@ -42,12 +41,12 @@ from vision.sim.table import SimulatedTable, SimulatedTile
 SECONDS: Final = 15
 A_SECOND: Final = 10
 STILL: Final = 25
-"""Pictures in which nothing moves, of `ROUND`."""
+"""Pictures without motion, out of `ROUND`."""
 ROUND: Final = 40
 
 
 def trays() -> Iterator[Picture]:
-    """A tray with two tiles exchanged, and a hand over it from time to time."""
+    """A tray with two exchanged tiles, and a hand over it from time to time."""
     world = SimulatedTable()
     rows = [[*row] for row in sitting_in(Phase.RESTORING).play.order["east"]]
     rows[0][0], rows[1][1] = rows[1][1], rows[0][0]
@@ -60,7 +59,7 @@ def trays() -> Iterator[Picture]:
 
 
 def heaps(every: int = ROUND) -> Iterator[Picture]:
-    """Sixty tiles face down, and a hand over them in the last of so many pictures."""
+    """Sixty tiles face down, with a hand over them in the last pictures of each period."""
     chance = np.random.default_rng(1)
     board = np.full((1080, 1920, 3), (48, 70, 60), dtype=np.uint8)
     for serial in range(1, 61):
@@ -81,19 +80,19 @@ def heaps(every: int = ROUND) -> Iterator[Picture]:
 
 
 class Reader:
-    """The reader, and how often it has read."""
+    """The reader, with the number of its readings."""
 
     def __init__(self) -> None:
         self.readings = 0
 
     def __call__(self, picture: Picture) -> PictureReading:
-        """Read."""
+        """Read a picture."""
         self.readings += 1
         return read_picture(picture)
 
 
 class Used(NamedTuple):
-    """What so many pictures have taken: seconds of the processor in all, of that for unpacking them; what was done."""
+    """Results for a number of pictures: total processor time, that of decoding, and what was done."""
 
     whole: float
     unpacking: float
@@ -102,7 +101,7 @@ class Used(NamedTuple):
 
 
 def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
-    """Let the kiosk see these frames."""
+    """Pass these frames to the kiosk."""
     sitting, restoring, screens, unpacking = sitting_in(Phase.RESTORING), Restoring(), 0, 0.0
     looking, read = TrayWatcher(sitting.play, (800, 330)), Reader()
     sent = [cv2.imencode(".jpg", frame)[1] for frame in islice(frames, ROUND)]
@@ -126,10 +125,10 @@ def used(frames: Iterator[Picture], window: ScreenWindow) -> Used:
 
 
 def main() -> None:
-    """Watch both."""
+    """Measure both."""
     with ScreenWindow(ScreenSettings(driver="dummy"), Translator("en")) as window:
         for name, frames in (("tray", trays()), ("heap of 60", heaps()), ("heap of 60, sorted", heaps(2 * A_SECOND))):
-            read_picture(next(frames))  # networks and fonts are loaded
+            read_picture(next(frames))  # loads networks and fonts
             took = used(frames, window)
             share, unpacked = took.whole / SECONDS, took.unpacking / SECONDS
             print(

@@ -1,4 +1,4 @@
-"""A kiosk in a process of its own: how soon it shows something, what it takes while nothing happens."""
+"""A kiosk in its own process: how soon it shows a picture, and what it uses while idle."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ TICK: Final = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def kiosk(phase: Phase) -> Iterator[subprocess.Popen[str]]:
-    """Run `homologue kiosk` at a table in a phase; it says when its first picture was there."""
+    """Run `homologue kiosk` at a table in a phase; it prints the time of its first picture."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "password").write_text("secret", encoding="utf-8")
@@ -47,7 +47,7 @@ def kiosk(phase: Phase) -> Iterator[subprocess.Popen[str]]:
 
 
 def _first_picture(running: subprocess.Popen[str]) -> tuple[int, float]:
-    """Return when the first picture was there, ns, and the seconds of the processor until then."""
+    """Return the time of the first picture (ns), and the processor time until then (s)."""
     assert running.stdout is not None
     for line in running.stdout:
         if line.startswith("first picture"):
@@ -57,7 +57,7 @@ def _first_picture(running: subprocess.Popen[str]) -> tuple[int, float]:
 
 
 def start() -> None:
-    """Measure from the start of the process to the first picture (bar: 1.5 s)."""
+    """Measure from the start of the process to the first picture (limit: 1.5 s)."""
     took, busy = list[float](), list[float]()
     for _ in range(STARTS):
         began = time.monotonic_ns()
@@ -70,7 +70,7 @@ def start() -> None:
 
 
 def killed() -> None:
-    """Kill a table's program all through a day and measure how soon it is back (bar: 5 s from nothing)."""
+    """Kill a table's program throughout a day, and measure until it is back (limit: 5 s from nothing)."""
     found = Found()
     with tempfile.TemporaryDirectory() as folder:
         kills = Killing("drawn", seed=1, folder=Path(folder), found=found, cold=0.5, every=7)
@@ -82,7 +82,7 @@ def killed() -> None:
 
 
 def idle() -> None:
-    """Measure what a table takes that waits (bar: 3 % of a core), and its memory at most (bar: 250 MB)."""
+    """Measure the load of a waiting table (limit: 3 % of a core), and its peak memory (limit: 250 MB)."""
     for phase in (Phase.PLAYING, Phase.RESTORING):
         with kiosk(phase) as running:
             _first_picture(running)

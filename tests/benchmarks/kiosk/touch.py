@@ -1,4 +1,4 @@
-"""A finger on the screen to the changed picture (bar: 50 ms for 99 of 100): the program's loop, real mouse events."""
+"""Measure from a touch to the changed picture (limit: 50 ms for 99 of 100): the program's loop, real mouse events."""
 
 import os
 import tempfile
@@ -28,19 +28,19 @@ from vision.cameras.addresses import open_camera
 TOUCHES: Final = 200
 PATIENCE_S: Final = 2
 MOST_REFUSED: Final = 10
-"""Of all touches: a button that has just come is not taken for what was meant, nor is its time."""
+"""Touches that may be ignored, and are not timed, because the button had just appeared."""
 
 
 class Seen(ScreenWindow):
-    """A window that says when each picture was on the screen."""
+    """A window that records when each picture was shown."""
 
-    def __init__(self, *settings: Any) -> None:  # noqa: ANN401 - handed on as they are
+    def __init__(self, *settings: Any) -> None:  # noqa: ANN401 - passed on unchanged
         super().__init__(*settings)
         self.drawn = threading.Event()
         self.at = 0
 
     def show(self, shown: ScreenView) -> bool:
-        """Show, and note when it was there."""
+        """Show a picture, and record the time."""
         new = super().show(shown)
         if new:
             self.at = time.monotonic_ns()
@@ -49,7 +49,7 @@ class Seen(ScreenWindow):
 
 
 def main() -> None:
-    """Touch digits, which only fill a form in, and the call, which goes to the disk first."""
+    """Touch digits, which only fill in a form, and the call button, which first writes to the disk."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         table = opened.enter_context(standing(Path(folder)))
         window = Seen(ScreenSettings(driver="dummy"), Translator("en"))
@@ -83,7 +83,7 @@ def _touch(window: Seen, boxes: dict[str, tuple[int, int]], stop: threading.Even
 
 
 def _once(window: Seen, at: tuple[int, int], number: int, stop: threading.Event) -> float | None:
-    """Touch a button that has been there for long enough; return the ms from letting go to the picture, if it came."""
+    """Touch a button that has been shown for long enough; return the ms from release to the picture, if one came."""
     if stop.is_set():
         raise RuntimeError("the window was closed")
     time.sleep(0.45 + Random(number).random() / 30)

@@ -1,8 +1,8 @@
-"""Our count of fu beside the library's: `python -m tests.benchmarks.riichi.agreement [HANDS [SEED [PROFILE...]]]`.
+"""Compare our fu with the library's: `python -m tests.benchmarks.riichi.agreement [HANDS [SEED [PROFILE...]]]`.
 
-Counts random winning hands by both, each under the shipped profiles (or those named), and prints how many agree, with
-the first that do not. `riichi-montreal` has no fu for the replacement tile, which the library always gives: such a hand
-is counted once more with that option as the library has it, and `agree but for the option` only if both agree then.
+Random winning hands are counted by both, under the shipped profiles (or those given). Printed are how many agree, and
+the first that do not. `riichi-montreal` has no fu for the replacement tile, which the library always gives; such hands
+are counted again with that option, and appear as `agree but for the option` only if both then agree.
 """
 
 import sys
@@ -25,12 +25,12 @@ Win = tuple[RiichiHand, RiichiSituation]
 
 
 def as_the_library_has_it(profile: RiichiProfile) -> RiichiProfile:
-    """Return a profile with the fu of the replacement tile that the library always gives."""
+    """Return a profile with fu for the replacement tile, which the library always gives."""
     return replace(profile, fu=replace(profile.fu, replacement_tile=load_riichi("riichi-tenhou").fu.replacement_tile))
 
 
 def verdict(win: Win, profile: RiichiProfile) -> str:
-    """Return how the two counts compare for one hand."""
+    """Return how the two counts of one hand compare."""
     found = _compared(win, profile)
     if found == "differ" and win[1].rinshan and profile.fu.replacement_tile.value == 0:
         return "agree but for the option" if _compared(win, as_the_library_has_it(profile)) == "agree" else "differ"
@@ -49,7 +49,7 @@ def _compared(win: Win, profile: RiichiProfile) -> str:
 
 
 def verdicts(profile: RiichiProfile, hands: int, seed: int) -> tuple[Counter[str], list[Win]]:
-    """Compare many hands; return how often each verdict came, and the first hands that differ."""
+    """Compare many hands; return the number of each outcome, and the first hands that differ."""
     chance = Random(seed)
     found: Counter[str] = Counter()
     different: list[Win] = []

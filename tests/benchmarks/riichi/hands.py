@@ -1,4 +1,4 @@
-"""Random riichi hands that win, with a situation that can be; few suits, so that many can be read in several ways."""
+"""Random winning riichi hands with a possible situation; few suits, so that many can be read in several ways."""
 
 from collections import Counter
 from random import Random
@@ -15,7 +15,7 @@ LIKELY_RED: Final = 0.4
 
 
 def winning_hand(chance: Random) -> tuple[RiichiHand, RiichiSituation]:
-    """Return a hand and how it won."""
+    """Return a hand and how it was won."""
     while True:
         hand = _seven_pairs(chance) if chance.random() < RARE else _regular(chance)
         said = situation(hand, chance) if hand else None
@@ -24,7 +24,7 @@ def winning_hand(chance: Random) -> tuple[RiichiHand, RiichiSituation]:
 
 
 def with_red(hand: RiichiHand, chance: Random) -> RiichiHand:
-    """Make fives red that can be: one of a suit, where all four are there surely."""
+    """Make a five of a suit red at random, and always if the hand contains all four of that suit."""
     fives = {tile: index for index, tile in enumerate(hand.all_tiles) if tile in ("5m", "5p", "5s")}
     red = {
         tile: index for tile, index in fives.items() if hand.all_tiles.count(tile) == 4 or chance.random() < LIKELY_RED
@@ -73,7 +73,7 @@ def _kinds(suits: str) -> list[str]:
 
 
 def situation(hand: RiichiHand, chance: Random) -> RiichiSituation | None:
-    """Return a situation for a hand; None where it has too many of the indicators."""
+    """Return a situation for a hand; None if it uses too many of the indicators."""
     indicators = tuple(chance.choice(KINDS) for _ in range(chance.randint(1, 3)))
     seen = Counter((*hand.all_tiles, *indicators))
     if max(seen.values()) > 4:

@@ -1,6 +1,6 @@
-"""How quick a hand is counted: `python -m tests.benchmarks.riichi.speed [HANDS]`.
+"""Measure the speed of counting a hand: `python -m tests.benchmarks.riichi.speed [HANDS]`.
 
-Prints the median and the 99th percentile of our whole count of a hand (checked, yaku, fu item by item, payments), of
+Prints the median and the 99th percentile of our complete count of a hand (checks, yaku, fu item by item, payments), of
 the library alone on the same hands, and the ratio of the medians.
 """
 
@@ -28,14 +28,14 @@ def ours(hand: RiichiHand, said: RiichiSituation) -> None:
 
 
 def library(hand: RiichiHand, said: RiichiSituation) -> None:
-    """Ask the library alone."""
+    """Count a hand with the library alone."""
     count_by_library(hand, said, PROFILE)
 
 
 def milliseconds(
     count: Callable[[RiichiHand, RiichiSituation], None], hands: list[tuple[RiichiHand, RiichiSituation]]
 ) -> list[float]:
-    """Return how long each hand took on the processor, whatever else runs on it."""
+    """Return the processor time of each hand."""
     taken = []
     for hand, said in hands:
         start = time.thread_time()

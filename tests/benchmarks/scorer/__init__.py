@@ -1,1 +1,1 @@
-"""What `make bench-scorer` measures."""
+"""The measurements of `make bench-scorer`."""

@@ -1,7 +1,7 @@
-"""Three ways by which a hall's rows reach the centre, over a line that is cut and on a machine that is killed.
+"""Compare three ways to carry a hall's rows to the centre, over a line that fails and with processes that are killed.
 
 The journal as outbox (ours); the hall's Mosquitto as a bridge; the hall's NATS server as a leaf node whose stream the
-centre's sources. Each carries the same rows twice: on a good line, and with faults.
+centre copies. Each carries the same rows twice: on a good line, and with faults.
 """
 
 import json
@@ -35,7 +35,7 @@ from tests.e2e.proxy import Proxy
 
 ROWS: Final = 3000
 QUIET_S: Final = 20.0
-"""After so long without a row what has not come is lost."""
+"""Seconds without a row after which missing rows count as lost."""
 
 CUT_S: Final = 2.0
 HALL: Final = "paris"
@@ -47,13 +47,13 @@ class Counted(Proxy):
 
     carried = 0
 
-    def _take(self, flow: Any, read: bytes) -> None:  # noqa: ANN401 - the proxy's own
+    def _take(self, flow: Any, read: bytes) -> None:  # noqa: ANN401 - the proxy's own type
         self.carried += len(read)
         super()._take(flow, read)
 
 
 class Received:
-    """Which rows have come, and how often."""
+    """Counts how often each row has arrived."""
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()
@@ -61,7 +61,7 @@ class Received:
         self.first = self.last = 0.0
 
     def take(self, row: str) -> None:
-        """One has come."""
+        """Count one row."""
         with self.came:
             self.last = time.monotonic()
             self.first = self.first or self.last
@@ -69,14 +69,14 @@ class Received:
             self.came.notify_all()
 
     def wait(self, count: int) -> None:
-        """Wait for so many, or until nothing comes any more."""
+        """Wait for a number of rows, or until no more arrive."""
         with self.came:
             while len(self.rows) < count and self.came.wait(QUIET_S):
                 pass
 
 
 def message(number: int) -> LogMessage:
-    """Return a fact as a table of the hall tells it."""
+    """Return a fact as a table of the hall sends it."""
     fact = Confirmed(round=1, deal=1)
     return LogMessage(id=f"{number:032x}", event=NAME, table=1, seq=number, at=0, fact=fact, device="d" * 32)
 
@@ -102,7 +102,7 @@ def rows(path: Path) -> Iterator[HallRow]:
 
 
 class Way:
-    """One way of carrying. `lines`: of configuration that somebody writes and keeps right, on both sides."""
+    """One way to carry rows. `lines`: lines of configuration that somebody has to maintain, on both sides."""
 
     name = ""
     lines = 0
@@ -111,7 +111,7 @@ class Way:
         self.folder, self.journal, self.received, self.running = folder, journal, received, running
 
     def kill(self) -> None:
-        """Kill the hall's end, and start it again."""
+        """Kill the hall's end, and restart it."""
         raise NotImplementedError
 
 
@@ -202,7 +202,7 @@ class Outbox(Way):
                 hall.close()
 
     def kill(self) -> None:
-        """Start the hall's link anew: all that it remembers is the journal."""
+        """Restart the hall's link, which remembers only the journal."""
         self._killed.set()
 
 
@@ -235,18 +235,18 @@ class Bridge(Way):
             "restart_timeout 1 3",
             "keepalive_interval 10",
             f"topic {TOPIC} out 1",
-        ]  # fmt: skip - the lines of a file, which are counted
+        ]  # fmt: skip - one line per line of the file, as these are counted
         self.lines = len(configuration) - 1
         (folder / "bridge.conf").write_text("\n".join(configuration) + "\n")
         address = Address("127.0.0.1", broker.port, "scorer", known.password("scorer"))
         centre = Link(address, "scorer", [topics.HALL_ROW.at(NAME)], self._heard)
         self._start()
-        running.callback(lambda: self._process.kill())  # noqa: PLW0108 - of the last process
+        running.callback(lambda: self._process.kill())  # noqa: PLW0108 - of the latest process
         centre.start()
         running.callback(centre.stop)
         self._publish()
 
-    def _heard(self, item: Any) -> None:  # noqa: ANN401 - a message, or that the connection has changed
+    def _heard(self, item: Any) -> None:  # noqa: ANN401 - a message, or a change of the connection
         if isinstance(item, Incoming):
             item.acknowledge()
             self.received.take(str(json.loads(item.payload)["height"]))
@@ -268,14 +268,14 @@ class Bridge(Way):
         link.stop()
 
     def kill(self) -> None:
-        """Kill the hall's broker, and start it again."""
+        """Kill the hall's broker, and restart it."""
         self._process.kill()
         self._process.wait()
         self._start()
 
 
 class Leaf(Way):
-    """A NATS server in the hall with a stream, which the centre's sources by a leaf node's connection."""
+    """A NATS server in the hall with a stream, which the centre's stream copies through a leaf node connection."""
 
     name = "NATS leaf node"
 
@@ -342,14 +342,14 @@ class Leaf(Way):
                     self.received.take(str(json.loads(body)["height"]))
 
     def kill(self) -> None:
-        """Kill the hall's server, and start it again."""
+        """Kill the hall's server, and restart it."""
         self._processes[0].kill()
         self._processes[0].wait()
         self._processes[0] = self._start(0)
 
 
 class NatsLine:
-    """A connection that speaks the little of NATS's protocol that is needed here (docs.nats.io, client protocol)."""
+    """A connection with the part of NATS's protocol that is needed here (docs.nats.io, client protocol)."""
 
     inbox = "answers"
 
@@ -361,7 +361,7 @@ class NatsLine:
         self.send(b'CONNECT {"verbose":false,"pedantic":false}\r\n' + f"SUB {self.inbox} 1\r\n".encode())
 
     def send(self, said: bytes) -> None:
-        """Say something."""
+        """Send a line."""
         self._socket.sendall(said)
 
     def ask(self, subject: str, body: bytes) -> bytes:
@@ -386,7 +386,7 @@ class NatsLine:
         raise OSError("the server is gone")
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         self._file.close()
         self._socket.close()
 
@@ -402,7 +402,7 @@ def _wait_for_port(port: int) -> None:
 
 
 def carry(way: Callable[[Path, Path, Received, ExitStack], Any], *, faults: bool) -> str:
-    """Carry all rows in one way; return what came of it."""
+    """Carry all rows in one way; return the results."""
     received = Received()
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
@@ -417,7 +417,7 @@ def carry(way: Callable[[Path, Path, Received, ExitStack], Any], *, faults: bool
             _fail(made, received)
         received.wait(ROWS)
         took = received.last - received.first
-        threading.Event().wait(1.0 if faults else 0.0)  # what is doubled may come late
+        threading.Event().wait(1.0 if faults else 0.0)  # duplicates may come late
         lost = ROWS - len(received.rows)
         doubled = sum(count - 1 for count in received.rows.values())
         rate = "" if faults else f"{ROWS / took:6,.0f} rows a second, {made.line.carried / ROWS:5,.0f} bytes a row, "
@@ -426,7 +426,7 @@ def carry(way: Callable[[Path, Path, Received, ExitStack], Any], *, faults: bool
 
 
 def _fail(way: Any, received: Received) -> None:  # noqa: ANN401 - one of the three
-    """Cut the line, let it swallow everything, and kill the hall's end, each while rows are on their way."""
+    """Cut the line, let it drop everything, and kill the hall's end, each while rows are being sent."""
     pause = threading.Event()
     for share, fail in ((0.2, way.line.cut), (0.4, way.line.swallow), (0.6, way.kill)):
         received.wait(int(share * ROWS))

@@ -1,9 +1,8 @@
-"""All tables of a hall in one process and one thread, so that who gives the load takes little of the machine.
+"""All tables of a hall in one process and one thread, so that generating the load uses little of the machine.
 
-Each table is an MQTT session of its own, with its last will, as its kiosk has it: `... crowd FOLDER PORT RATE SECONDS
-[FIRST]`. Says `connected SECONDS` when all are there, and at its end the bytes that went each way. With FIRST all
-tables play once round by round, so many plays in as many seconds and the others at RATE: each part after a line on
-standard input.
+Each table has its own MQTT session with a last will, like its kiosk: `... crowd FOLDER PORT RATE SECONDS [FIRST]`.
+Prints `connected SECONDS` when all are connected, and finally the bytes in each direction. With FIRST, all tables first
+play round by round, FIRST plays in as many seconds, and then at RATE; each part begins after a line on standard input.
 """
 
 import math
@@ -28,11 +27,11 @@ from tests.benchmarks.scorer.large import NAME, table_address
 from tests.benchmarks.scorer.playing import ROUND_S, Step, hello, lost, steps
 
 KEEPALIVE_S: Final = 10
-"""As a kiosk has it."""
+"""The keepalive of a kiosk."""
 
 LOOKED_AFTER_S: Final = 1.0
 AT_ONCE: Final = 50
-"""Connections that are being made at one time: devices that are switched on together are not that much together."""
+"""Connections being opened at one time; devices that are switched on together are no more simultaneous than that."""
 
 
 class Crowd:
@@ -58,7 +57,7 @@ class Crowd:
         return sum(sent for sent, _ in each), sum(received for _, received in each)
 
     def go_on(self, until: float) -> None:
-        """Serve all sessions for a while (until a moment of the monotonic clock)."""
+        """Serve all sessions for some seconds, or until a time of the monotonic clock."""
         served = False
         while not served or time.monotonic() < until:
             while self._to_come and len(self._clients) - len(self._listening) < AT_ONCE:
@@ -71,30 +70,30 @@ class Crowd:
             if mask & selectors.EVENT_READ:
                 key.data.loop_read()
                 while isinstance(key.fileobj, ssl.SSLSocket) and key.fileobj.fileno() >= 0 and key.fileobj.pending():
-                    key.data.loop_read()  # what TLS has read already wakes no selector
+                    key.data.loop_read()  # data that TLS has already read does not wake the selector
             if mask & selectors.EVENT_WRITE:
                 key.data.loop_write()
         if time.monotonic() >= self._look:
             self._look = time.monotonic() + LOOKED_AFTER_S
             for client in self._clients.values():
-                if client.loop_misc() == mqtt.MQTT_ERR_NO_CONN:  # a busy broker has let it go
+                if client.loop_misc() == mqtt.MQTT_ERR_NO_CONN:  # a busy broker has closed it
                     client.reconnect()
 
     def wait_for_line(self) -> None:
-        """Serve all sessions until there is a line on standard input."""
+        """Serve all sessions until a line arrives on standard input."""
         while not select.select([sys.stdin], [], [], 0)[0]:
             self.go_on(time.monotonic() + 0.05)
         sys.stdin.readline()
 
     def play(self, steps: Iterable[tuple[float, Step]]) -> None:
-        """Say all that tables have to say, each when it is its time."""
+        """Publish all messages at their times."""
         begun = time.monotonic()
         for after, step in steps:
             self.go_on(begun + after)
             self.say(step)
 
     def say(self, step: Step) -> None:
-        """Publish what a table has to say."""
+        """Publish one message."""
         self._clients[step.table].publish(step.topic, step.payload(), qos=1, retain=step.retain)
 
     def _begin(self, table: int) -> None:
@@ -135,20 +134,20 @@ class Crowd:
         self._selector.modify(opened, selectors.EVENT_READ, client)
 
 
-def wire_bytes(connection: Any) -> tuple[int, int]:  # noqa: ANN401 - paho says of a socket that it is any
-    """Return the bytes that the other end of a connection has of us, and that we have of it, with what TLS adds."""
+def wire_bytes(connection: Any) -> tuple[int, int]:  # noqa: ANN401 - paho declares a socket as Any
+    """Return the bytes that a connection has received and sent, including TLS."""
     sent, received = struct.unpack_from("=QQ", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136), 120)
     return int(sent), int(received)
 
 
 def main(folder: str, port: str, rate: str, seconds: str, first: str = "") -> None:
-    """Connect all tables, then play: so many results a second, each table's play in steps."""
+    """Connect all tables, then play a number of results a second, each table's play in steps."""
     begun, event = time.monotonic(), open_event(Path(folder))
     crowd = Crowd(Path(folder), int(port), event.tables)
     while not crowd.all_here:
         crowd.go_on(time.monotonic() + 0.1)
     print(f"connected {time.monotonic() - begun:.1f}", flush=True)
-    crowd.go_on(time.monotonic() + 3)  # until what their greetings brought is over
+    crowd.go_on(time.monotonic() + 3)  # until the initial messages are over
     print("playing", flush=True)
     before, most = crowd.bytes, float(rate)
     if first:

@@ -1,9 +1,8 @@
-"""Whether scoring feels a flood of its desk: from a fact's publishing to its receipt, flooded and not, in turns.
+"""Measure whether a flood of the desk delays scoring: from a fact to its receipt, with and without a flood, in turns.
 
-Real broker, the real `homologue scorer`, one table that tells facts here, and a laptop that has no account: it holds as
-many connections as one address may, asks for pages as fast as they come, and tries for more. The same flood of another
-scorer's desk shows what of the difference is the machine's, as both share its processors:
-`... flooded [SECONDS [BROKER]]`.
+Real broker, the real `homologue scorer`, one table that sends facts, and a laptop without an account, which holds as
+many connections as one address may, requests pages without a pause, and tries to open more. The same flood of another
+scorer's desk shows how much is due to the shared processors: `... flooded [SECONDS [BROKER]]`.
 """
 
 import asyncio
@@ -35,15 +34,15 @@ from tests.broker.mqtt.brokers import make_broker
 TABLES: Final = 40
 TURNS: Final = 3
 GAP_S: Final = 0.02
-"""Between two facts: fifty a second, as a hall of a thousand tables tells at its busiest."""
+"""Seconds between two facts: fifty a second, as in a hall of a thousand tables at its busiest."""
 
 LONGEST_S: Final = 60.0
 PATHS: Final = ("/login", "/health", "/receipt", "/receipt/ABCDEFG", "/static/desk.js", "/view.json")
-"""What somebody without an account may ask for, and what they may not."""
+"""Pages that a visitor without an account may request, and some that it may not."""
 
 
 class Table:
-    """A table that tells one fact after the other."""
+    """A table that sends one fact after another."""
 
     def __init__(self, broker: Broker, known: Credentials) -> None:
         self._heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
@@ -56,7 +55,7 @@ class Table:
             self._heard.get(timeout=LONGEST_S)
 
     def receipts_ms(self, seconds: float) -> list[float]:
-        """Tell facts for so long; return how long each waited for its receipt."""
+        """Send facts for some seconds; return how long each waited for its receipt."""
         took, until = [], time.monotonic() + seconds
         while (now := time.monotonic()) < until:
             message = next(self._said)
@@ -80,7 +79,7 @@ class Table:
 
 
 async def flood(port: int) -> None:
-    """Be the laptop, until ended: say how many answers there were each second."""
+    """Run the laptop until the process is ended; print the number of answers each second."""
     asked = 0
 
     async def asks(path: str) -> None:
@@ -95,7 +94,7 @@ async def flood(port: int) -> None:
                     length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
                     await reader.readexactly(int(length or b"0"))
                     asked += 1
-            await asyncio.sleep(0.001)  # a refused laptop tries again at once, but lets the others run
+            await asyncio.sleep(0.001)  # a refused laptop retries at once, but lets other processes run
 
     async def tells() -> None:
         while True:
@@ -109,7 +108,7 @@ async def flood(port: int) -> None:
 
 @contextmanager
 def flooding(port: int) -> Iterator[None]:
-    """Flood a desk meanwhile."""
+    """Flood a desk during the block."""
     words = [sys.executable, "-m", "tests.benchmarks.scorer.flooded", "flood", str(port)]
     with Popen(words, stdout=PIPE, text=True) as laptop:
         assert laptop.stdout
@@ -124,7 +123,7 @@ def flooding(port: int) -> Iterator[None]:
 
 @contextmanager
 def hall(kind: Kind) -> Iterator[tuple[Broker, Credentials, DemoProcess, int]]:
-    """Run an event; give its broker, passwords, scorer, and its desk's port."""
+    """Run an event; yield its broker, passwords, scorer, and its desk's port."""
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         save_event(folder, *large_folder(TABLES, TABLES))
@@ -136,7 +135,7 @@ def hall(kind: Kind) -> Iterator[tuple[Broker, Credentials, DemoProcess, int]]:
 
 
 def main(seconds: float = 6.0, kind: Kind = "embedded") -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     with hall(kind) as (broker, known, child, own), hall(kind) as (_, _, _, other):
         table = Table(broker, known)
         table.receipts_ms(1)

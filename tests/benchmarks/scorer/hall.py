@@ -1,7 +1,7 @@
-"""Many tables connected and playing: from a result's publishing to the standings on the desk's page, and memory.
+"""Many tables playing: the delay from a published result to the standings on the desk's page, and memory.
 
-Real broker, the real `homologue scorer`, all tables in a process of their own, a reader of the page's stream here, and
-a browser that opens the page, all with TLS: `... hall [TABLES RATE SECONDS [BROKER [plain]]]`.
+Real broker, the real `homologue scorer`, all tables in another process, a reader of the page's stream in this one, and
+a browser with the page, all with TLS: `... hall [TABLES RATE SECONDS [BROKER [plain]]]`.
 """
 
 import os
@@ -36,7 +36,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def scorer(folder: Path, broker: Broker, *, plain: bool) -> Iterator[tuple[DemoProcess, str]]:
-    """Run an event's scorer; return it and the desk's address."""
+    """Run an event's scorer; yield it and the desk's address."""
     heard: queue.SimpleQueue[str] = queue.SimpleQueue()
     words = ["scorer", str(folder), "--broker", f"127.0.0.1:{broker.port}", "--desk-port", "0"]
     child = DemoProcess("scorer", [*words, *(["--plain"] if plain else [])], lambda _, line: heard.put(line))
@@ -47,7 +47,7 @@ def scorer(folder: Path, broker: Broker, *, plain: bool) -> Iterator[tuple[DemoP
 
 
 def cpu_s(pid: int | None) -> float:
-    """Return the processor time that a process has had."""
+    """Return a process's processor time."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -61,7 +61,7 @@ def children(pid: int) -> list[int]:
 
 
 def waited_s(pid: int | None) -> float:
-    """Return for how long a process was ready to run and had no processor: what others on the machine cost it."""
+    """Return how long a process was ready to run without a processor, because of other programs."""
     found = 0.0
     for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         found += int(thread.read_text().split()[1]) / 1e9
@@ -69,13 +69,13 @@ def waited_s(pid: int | None) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Return the most memory that a process has had."""
+    """Return a process's peak memory."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM:"))
 
 
 def published(store: Path) -> tuple[watching.Seen, watching.Seen]:
-    """Return when each result was published, as its table said, and when the scorer had it in hand."""
+    """Return when each result was published, by its table's clock, and when the scorer processed it."""
     said: watching.Seen = {}
     taken: watching.Seen = {}
     with closing(SqliteReader(store, NAME)) as reader:
@@ -88,7 +88,7 @@ def published(store: Path) -> tuple[watching.Seen, watching.Seen]:
 
 
 def told(who: str, said: watching.Seen, seen: watching.Seen, since: float = 0.0) -> None:
-    """Print one line: how long after its publishing each result was there; of those since somebody looked (ms)."""
+    """Print one line: the delay (ms) of each result from its publication, only of those since the observer started."""
     said = {key: at for key, at in said.items() if at >= since}
     late = sorted(seen[key] - at for key, at in said.items() if key in seen)
     if not late:
@@ -99,7 +99,7 @@ def told(who: str, said: watching.Seen, seen: watching.Seen, since: float = 0.0)
 
 
 def main(tables: int, rate: int, seconds: int, kind: Kind = "embedded", how: str = "TLS") -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     print(f"| {tables} tables, {rate} results/s for {seconds} s, {kind}, {how} |", flush=True)
     plain = how == "plain"
     with tempfile.TemporaryDirectory() as name:

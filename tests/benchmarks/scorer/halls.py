@@ -1,8 +1,8 @@
-"""Many halls of an event in one process, each with its link to the centre: the product's own, on a journal in memory.
+"""Many halls of an event in one process, each with the product's own link to the centre, on a journal in memory.
 
-What their tables say is signed as tables sign it. `... halls FOLDER RATE SECONDS TIMES` reads what `world.py` has
-written, and says `connected`. After a line on its standard input all halls together give RATE results a second for so
-long, and then what is left of the event at TIMES that rate.
+Tables' messages are signed as usual. `... halls FOLDER RATE SECONDS TIMES` reads what `world.py` has written, and
+prints `connected`. After a line on standard input, all halls together send RATE results a second for SECONDS, and then
+the rest of the event at TIMES that rate.
 """
 
 import itertools
@@ -31,17 +31,17 @@ from tests.benchmarks.scorer.playing import now_ms
 
 PAUSE_S: Final = 0.02
 LONGEST_S: Final = 900.0
-"""Without any news of the centre."""
+"""Seconds without any progress at the centre."""
 
 
 class MemoryJournal:
-    """What a hall's link reads of a journal: rows, of which the first `height` have been written by now."""
+    """The part of a journal that a hall's link reads: its rows, of which the first `height` are written."""
 
     def __init__(self) -> None:
         self.store, self.height = uuid.uuid4().hex, 0
         self._rows: list[StoredRow] = []
         self.results: list[int] = []
-        """Heights of the rows that are results."""
+        """Heights of the rows with results."""
 
     def add(self, body: bytes, *, is_result: bool) -> None:
         """Prepare the next row."""
@@ -63,11 +63,11 @@ class MemoryJournal:
         yield from itertools.islice(self._rows, after, self.height)
 
     def stored_structs(self, _prefix: str, _kind: type[Struct]) -> dict[str, Struct]:
-        """Return what is kept beside it: nothing."""
+        """Return the stored settings: none."""
         return {}
 
     def set_struct(self, key: str, value: Struct | None) -> None:
-        """Forget it: such a hall is never started again."""
+        """Discard a setting: such a hall is never restarted."""
 
     commit = nullcontext
 
@@ -82,19 +82,19 @@ class SimulatedHall:
 
     @property
     def bytes(self) -> tuple[int, int]:
-        """Bytes that went to the centre, and that came back."""
+        """Bytes to and from the centre."""
         link = self.link._link
         return wire_bytes(link._client.socket()) if link and link.up else (0, 0)
 
 
 class Halls:
-    """All that one process speaks for."""
+    """All halls of this process."""
 
     def __init__(self, folder: Path, event: Event, halls: list[Hall]) -> None:
         self._news: queue.SimpleQueue[tuple[SimulatedHall, FromCentre]] = queue.SimpleQueue()
         self._folder, self.all = folder, list[SimulatedHall]()
         self.most_behind = 0
-        """Rows that waited in all halls at most, in the last stage."""
+        """Most rows that waited in all halls during the last stage."""
         of: dict[int, SimulatedHall] = {}
         for hall in halls:
             centre = read_centre(folder / hall.name)
@@ -108,14 +108,14 @@ class Halls:
                 one.journal.add(body, is_result=isinstance(message.fact, Result))
 
     def connect(self) -> None:
-        """Connect all halls with the centre, and wait until it has said to each how far it has come."""
+        """Connect all halls with the centre, and wait until it has told each how far it has got."""
         for one in self.all:
             place = self._folder / one.link.centre.hall
             one.link.connect(addresses_of(place, one.link.centre), place, partial(self._heard, one))
         self.go_on(lambda: all(one.link.view().heard_at for one in self.all))
 
     def go_on(self, over: Callable[[], bool]) -> None:
-        """Serve all links until something is so. Raises TimeoutError."""
+        """Serve all links until a condition holds. Raises TimeoutError."""
         deadline = time.monotonic() + LONGEST_S
         while not over():
             if self._take():
@@ -139,7 +139,7 @@ class Halls:
             wait = 0.0
 
     def play(self, rate: float, first: int, last: int) -> float:
-        """Send results, so many a second of all halls in turn; return how long it took until the centre has them."""
+        """Send a number of results a second, from all halls in turn; return the time until the centre has them."""
         begun, self.most_behind = time.monotonic(), 0
 
         def over() -> bool:
@@ -155,7 +155,7 @@ class Halls:
 
     @property
     def results(self) -> int:
-        """How many results there are at most, where all halls give as many."""
+        """The number of results if all halls send equally many."""
         return len(self.all) * max(len(one.journal.results) for one in self.all)
 
     @property
@@ -166,12 +166,12 @@ class Halls:
 
     @property
     def rows(self) -> int:
-        """Rows that the centre has."""
+        """Rows that the centre has stored."""
         return sum(one.link.view().upto for one in self.all)
 
 
 def main(folder: str, rate: str, seconds: str, times: str) -> None:
-    """Connect, and play: at the rate of a world event, and as many times that."""
+    """Connect, and play: at the rate of a world event, and at a multiple of it."""
     centre = Path(folder) / "centre"
     halls = Halls(Path(folder), open_event(centre), list(read_halls(centre)[1:]))  # the first hall is a real one
     halls.connect()

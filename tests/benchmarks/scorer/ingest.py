@@ -1,7 +1,7 @@
-"""Messages a second, stored and receipted by the scorer, beside the same messages given to who does nothing with them.
+"""Messages a second that the scorer stores and receipts, compared with a reader that only acknowledges them.
 
 One broker, one machine, the same publishing processes, with TLS: `... ingest [MESSAGES [plain]]`. The second ratio is
-of the processor time that broker and reader take between the first message and the last, whatever else runs.
+of the processor time that broker and reader use between the first message and the last, whatever else runs.
 """
 
 import queue
@@ -27,13 +27,13 @@ from tests.broker.mqtt.brokers import make_broker
 
 TABLES: Final = 4
 ROUNDS: Final = 40
-"""As many tables too, of which four speak: each plays each deal once. Room for 16,000 messages."""
+"""An event with as many tables, of which four send messages: each plays each deal once. Room for 16,000 messages."""
 
 LONGEST_S: Final = 600.0
 
 
 class Taken(NamedTuple):
-    """What it takes until all messages have come, in s."""
+    """Time and processor time until all messages have arrived, in s."""
 
     wall: float
     processor: float
@@ -51,7 +51,7 @@ class Stopwatch:
         self._began = self._now()
 
     def taken(self) -> Taken:
-        """Return what was taken since."""
+        """Return the measures since the start."""
         now = self._now()
         return Taken(now.wall - self._began.wall, now.processor - self._began.processor)
 
@@ -60,7 +60,7 @@ class Stopwatch:
 
 
 def speak(folder: str, port: str, table: str, count: str) -> None:
-    """Be one table (a process of its own): publish, and end when the broker has acknowledged everything."""
+    """Be one table (in its own process): publish, and exit when the broker has acknowledged everything."""
     up: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
     address = table_address(Path(folder), int(port), int(table))
     receipts = topics.RECEIPT.at(NAME, table=int(table))
@@ -77,7 +77,7 @@ def speak(folder: str, port: str, table: str, count: str) -> None:
 
 
 def measured(kind: Kind, count: int, take: Callable[[Address, Path, int, Stopwatch], None], *, plain: bool) -> Taken:
-    """Return what a message takes: `take` starts the watch when the first comes, and ends when the last has come."""
+    """Return the time per message: `take` starts the watch at the first message, and returns after the last."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         known = Credentials.ensure(folder / "credentials.json", TABLES)
@@ -100,7 +100,7 @@ def measured(kind: Kind, count: int, take: Callable[[Address, Path, int, Stopwat
 
 
 def bare(address: Address, _folder: Path, count: int, watch: Stopwatch) -> None:
-    """Acknowledge and do nothing."""
+    """Only acknowledge."""
     heard: queue.SimpleQueue[Incoming | LinkChanged] = queue.SimpleQueue()
     link = Link(address, f"homologue-{NAME}-scorer", (topics.LOG.at(NAME),), heard.put)
     link.start()
@@ -116,7 +116,7 @@ def bare(address: Address, _folder: Path, count: int, watch: Stopwatch) -> None:
 
 
 def scorer(address: Address, folder: Path, count: int, watch: Stopwatch) -> None:
-    """Judge, commit, acknowledge, give receipts."""
+    """Judge, commit, acknowledge, send receipts."""
     list_devices(folder, event := large_event(ROUNDS, ROUNDS))
     with closing(SqliteJournal(folder / "scorer.sqlite", NAME)) as journal:
         work = Scorer(event, journal, folder, lambda: time.time_ns() // 1_000_000)
@@ -132,7 +132,7 @@ def scorer(address: Address, folder: Path, count: int, watch: Stopwatch) -> None
 
 
 def main(count: str = "8000", how: str = "") -> None:
-    """Print the table: the ratio is what is promised."""
+    """Print the table; the ratio is the figure that is promised."""
     print("| broker | bare, messages/s | stored and receipted, messages/s | ratio | ratio of processor time |")
     print("|---|---|---|---|---|")
     for kind in ("embedded", "mosquitto"):

@@ -1,4 +1,4 @@
-"""A large event and what its tables say: in each round every table plays another deal; players stay where they are."""
+"""A large event and its tables' messages: in each round every table plays another deal, with the same players."""
 
 import uuid
 from collections import Counter
@@ -39,7 +39,7 @@ OUTCOMES = (Outcome("discard", {"east": 18}, "north"), Outcome("self_drawn", {"s
 
 
 CALLS_A_ROUND = 100
-"""As many as a table may well tell (broker/scorer/intake.py)."""
+"""Most facts that a table may send in a play (broker/scorer/intake.py)."""
 
 
 @cache
@@ -49,7 +49,7 @@ def key_of(table: int) -> SigningKey:
 
 
 class Chains:
-    """Signs what tables say, each fact after its table's fact before it."""
+    """Signs messages, each fact linked to its table's previous one."""
 
     def __init__(self) -> None:
         self._last: dict[int, str] = {}
@@ -63,12 +63,12 @@ class Chains:
 
 
 def list_devices(folder: Path, event: Event) -> None:
-    """Let all tables speak."""
+    """Register all tables' devices, so that their messages are accepted."""
     write_devices(folder, (ListedDevice(table, key_of(table).public) for table in event.tables))
 
 
 def certify(folder: Path, tables: Iterable[int]) -> Certificates:
-    """Issue certificates to the event and these tables, before anything of it runs."""
+    """Issue certificates to the event and these tables, before any program runs."""
     made = Certificates.ensure(folder)
     for table in tables:
         made.issue(table, key_of(table).public)
@@ -76,7 +76,7 @@ def certify(folder: Path, tables: Iterable[int]) -> Certificates:
 
 
 def table_address(folder: Path, port: int, table: int) -> Address:
-    """Return where a table finds the broker, by its certificate; without one by its password."""
+    """Return the broker's address for a table, with its certificate or, without one, its password."""
     if not (folder / TLS_FOLDER).exists():
         return Address("127.0.0.1", port, *Credentials.load(folder / "credentials.json").table(table))
     known, key = Certificates.of_event(folder), key_of(table)
@@ -85,7 +85,7 @@ def table_address(folder: Path, port: int, table: int) -> Address:
 
 
 def large_folder(tables: int, rounds: int, deals: int = 0) -> tuple[Plan, list[DealRecord], Registry]:
-    """Return what an event's folder holds: tables x rounds plays, with as many deals as tables unless it is said."""
+    """Return an event's folder: tables x rounds plays, by default with as many deals as tables."""
     deals = deals or tables
     plays = tuple(
         BookedPlay(round_, table, (table + round_) % deals + 1, {seat: f"p{table}-{seat}" for seat in SEATS})
@@ -101,12 +101,12 @@ def large_folder(tables: int, rounds: int, deals: int = 0) -> tuple[Plan, list[D
 
 
 def large_event(tables: int, rounds: int) -> Event:
-    """Return the same, checked. Raises BadEvent."""
+    """Return the event, validated. Raises BadEvent."""
     return Event(*large_folder(tables, rounds))
 
 
 def plays(event: Event) -> Iterator[LogMessage]:
-    """Return what tables say of all plays, round by round: each whole, as the scorer takes it."""
+    """Return the tables' messages of all plays, round by round, each complete play as the scorer accepts it."""
     payments = load_mcr("oedmc-2020").payments
     outcomes = [(outcome, seat_points(outcome, payments)) for outcome in OUTCOMES]
     last = Counter[int]()
@@ -139,7 +139,7 @@ def _whole_play(event: Event, play: BookedPlay, outcome: Outcome, scored: dict[S
 
 
 def calls(event: Event, table: int, count: int) -> Iterator[LogMessage]:
-    """Return facts of one table that are about nothing but being stored."""
+    """Return facts of one table that only have to be stored."""
     for seq in range(1, count + 1):
         round_ = (seq - 1) // CALLS_A_ROUND + 1
         yield _said(table, seq, Call(round=round_, deal=event.bookings[table, round_].deal, open=seq % 2 == 1))

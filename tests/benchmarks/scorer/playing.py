@@ -1,4 +1,4 @@
-"""What tables say while they play: their states, and of each play the facts from the restored trays to the result."""
+"""Tables' messages during play: their states, and for each play the facts from the restored trays to the result."""
 
 import time
 import uuid
@@ -27,10 +27,10 @@ from broker.protocol import (
 from tests.benchmarks.scorer.large import NAME, Chains, key_of, plays
 
 STEP_S: Final = 0.25
-"""Between two things that a table says: a real play takes minutes, and this many tables play at one time then."""
+"""Seconds between two messages of a table. A real play takes minutes, so this many tables play at one time."""
 
 ROUND_S: Final = 5
-"""After so long the same tables play their next deals, which others have played: there is something to compare."""
+"""Seconds until the same tables play their next deals, which others have played, so that results are compared."""
 
 AFTER: Final[dict[type, PublicState]] = {
     Restored: "seating",
@@ -47,7 +47,7 @@ _chains = Chains()
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One message; `payload` is made when it is sent."""
+    """One message; `payload` is created when it is sent."""
 
     table: int
     topic: str
@@ -56,7 +56,7 @@ class Step:
 
 
 def steps(event: Event, rate: float, count: int, tables: float, first: int = 0) -> Iterator[tuple[float, Step]]:
-    """Return what these tables say of `count` plays after the `first`, and when (s): so many results a second."""
+    """Return these tables' messages in `count` plays after the `first`, with times (s), at a rate of results."""
     said = (one for one in plays(event) if one.table <= tables)
     whole = islice(groupby(said, key=lambda one: (one.table, one.fact.round)), first, first + count)
     courses = (_course(number / rate, tuple(facts)) for number, (_, facts) in enumerate(whole))
@@ -84,7 +84,7 @@ def _state(about: LogMessage, state: PublicState) -> Step:
 
 
 def hello(table: int) -> Step:
-    """Say that a device is there."""
+    """Announce a device."""
     return _says(table, "ready", "waiting")
 
 

@@ -1,7 +1,7 @@
-"""What it takes until tables have given back what an older copy of the store lacks: `... recovery [TABLES ROUNDS]`.
+"""Measure how long tables take to restore what an older copy of the store lacks: `... recovery [TABLES ROUNDS]`.
 
-The real scorer on a real store, real journals and uplinks of all tables, and in the wire's place a list: the clock goes
-on only where somebody waits. Half of what was played is lost.
+The real scorer on a real store, real journals and uplinks of all tables, and a list in place of the network; the clock
+advances only when somebody waits. Half of the plays are lost.
 """
 
 import sys
@@ -24,34 +24,34 @@ from tests.benchmarks.scorer.large import NAME, Chains, key_of, large_event, lis
 
 
 class Wire(Link):
-    """Carries what the scorer says to those that read it, at once."""
+    """Passes the scorer's messages to their readers at once."""
 
     def __init__(self) -> None:
         self.receipts: list[bytes] = []
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - the link's
-        """Keep receipts."""
+        """Collect receipts."""
         if "/receipt/" in topic:
             self.receipts.append(payload)
 
     def stop(self) -> None:
-        """Nothing was started."""
+        """Nothing to start."""
 
 
 class Sender:
-    """One table's way to the scorer's inbox."""
+    """One table's connection to the scorer's inbox."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer, self.sent = scorer, 0
 
     def publish(self, topic: str, payload: bytes, *, retain: bool) -> None:  # noqa: ARG002 - the link's
-        """Bring a message to the scorer."""
+        """Pass a message to the scorer."""
         self.sent += 1
         self._scorer._inbox.put(Incoming(topic, payload, lambda: None))
 
 
 def played(event: Event) -> dict[int, list[LogMessage]]:
-    """Return all facts by tables, signed and chained."""
+    """Return all facts by table, signed and chained."""
     chains, found = Chains(), defaultdict[int, list[LogMessage]](list)
     for one in plays(event):
         found[one.table].append(chains.signed(one))
@@ -59,7 +59,7 @@ def played(event: Event) -> dict[int, list[LogMessage]]:
 
 
 def tables(folder: Path, said: dict[int, list[LogMessage]], leaving: ExitStack) -> Iterator[tuple[int, TableJournal]]:
-    """Return each table's journal, in which the scorer has said to have everything."""
+    """Return each table's journal, in which the scorer has confirmed everything."""
     for table, facts in said.items():
         whose = JournalOwner(NAME, table)
         journal = leaving.enter_context(
@@ -72,7 +72,7 @@ def tables(folder: Path, said: dict[int, list[LogMessage]], leaving: ExitStack) 
 
 
 def recover(folder: Path, event: Event, said: dict[int, list[LogMessage]], leaving: ExitStack) -> None:
-    """Print what it takes."""
+    """Print the time that it takes."""
     store = leaving.enter_context(closing(SqliteJournal(folder / STORE, NAME)))
     with store.commit():
         for fact in (fact for facts in said.values() for fact in facts[: len(facts) // 2]):
@@ -103,7 +103,7 @@ def recover(folder: Path, event: Event, said: dict[int, list[LogMessage]], leavi
 
 
 def settle(uplinks: dict[int, Uplink], wire: Wire, now: int) -> None:
-    """Let all tables hear their receipts."""
+    """Pass the receipts to all tables."""
     receipts, wire.receipts = wire.receipts, []
     for payload in receipts:
         receipt = decode(Receipt, payload)

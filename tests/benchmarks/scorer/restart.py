@@ -1,9 +1,9 @@
-"""How long a scorer with a long journal takes from its start to its pages.
+"""Measure how long a scorer with a long journal takes from its start to its pages.
 
-`... restart [TABLES ROUNDS [BROKER [plain]]]`, with TLS unless it is to be plain.
+`... restart [TABLES ROUNDS [BROKER [plain]]]`, with TLS unless plain.
 
-A real folder, the real `homologue scorer` with its broker, and a reader who asks until the page and the standings are
-there. Then, in a process of its own, the parts.
+A real folder, the real `homologue scorer` with its broker, and a reader that polls until the page and the standings are
+there. Then the parts, in a separate process.
 """
 
 import gc
@@ -33,24 +33,24 @@ PAGES: Final = ("", "standings")
 
 
 def made(folder: Path, tables: int, rounds: int, *, plain: bool) -> None:
-    """Write an event's folder in which all plays have been played, as a scorer leaves it."""
+    """Write the folder of an event in which all plays are over, as a scorer leaves it."""
     save_event(folder, *large_folder(tables, rounds))
     event = large_event(tables, rounds)
     list_devices(folder, event)
     if not plain:
         certify(folder, event.tables)
     with closing(SqliteJournal(folder / STORE, NAME)) as journal:
-        Scorer(event, journal, folder, lambda: 0)  # admits the devices
+        Scorer(event, journal, folder, lambda: 0)  # accepts the devices
         chains = Chains()
         for _, said in groupby(plays(event), key=lambda one: one.fact.round):
             with journal.commit():
-                for message in sorted(said, key=lambda one: one.seq):  # all tables play at a time
+                for message in sorted(said, key=lambda one: one.seq):  # all tables play at one time
                     signed = chains.signed(message)
                     journal.append(signed, signed.at)  # tables whose clocks are right
 
 
 def started(folder: Path, kind: str) -> None:
-    """Start a scorer, open its pages, and print when each was there, from the start of the process (s)."""
+    """Start a scorer, load its pages, and print when each was there, from the start of the process (s)."""
     begun = time.monotonic()
     child = DemoProcess(
         "scorer", ["scorer", str(folder), "--broker", kind, "--desk-port", "0", "--mqtt-port", "0"], _silent
@@ -71,13 +71,13 @@ def started(folder: Path, kind: str) -> None:
 
 
 def _silent(_who: str, _line: str) -> None:
-    """Nobody reads what the scorer says besides."""
+    """Discard the scorer's messages."""
 
 
 def parts(folder: Path) -> None:
-    """Print what a start is made of, in processor time (s)."""
+    """Print the parts of a start, in processor time (s)."""
     with _timed("Python and its libraries", since=0.0):
-        import broker.cli.scorer_process  # noqa: F401, PLC0415 - this is what is measured
+        import broker.cli.scorer_process  # noqa: F401, PLC0415 - its time is measured
         from broker.event import open_event  # noqa: PLC0415 - loaded where it is measured
         from broker.scorer.service import Scorer  # noqa: PLC0415
     gc.disable()
@@ -99,11 +99,11 @@ def _timed(part: str, since: float | None = None) -> Iterator[None]:
 
 
 def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded", how: str = "TLS") -> None:
-    """Print the times of some starts, and the parts."""
+    """Print the times of several starts, and the parts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "event"
         _compile(Path(name) / "compiled")
-        # In a process of its own: what starts others is to be small.
+        # In a separate process, as a process that starts others should be small.
         _again("made", str(folder), str(tables), str(rounds), how)
         sizes = [f"{file} {(folder / file).stat().st_size / 1e6:.0f} MB" for file in ("movement.csv", STORE)]
         print(f"| {tables * rounds} plays | {', '.join(sizes)} | {kind}, {how} |", flush=True)
@@ -113,7 +113,7 @@ def main(tables: int = 1_000, rounds: int = 160, kind: str = "embedded", how: st
 
 
 def _compile(folder: Path) -> None:
-    """Keep compiled modules from now on, as an installed package has them."""
+    """Write compiled modules from now on, as an installed package has them."""
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     subprocess.run([sys.executable, "-c", "import broker.cli.main, broker.cli.scorer_process"], check=True)

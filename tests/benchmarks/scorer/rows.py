@@ -1,6 +1,7 @@
-"""What the centre's scorer spends on a result of a world event: all halls and the scorer in one process, no brokers.
+"""Cost of a world event's result for the centre's scorer, with all halls and the scorer in one process, no brokers.
 
-`... rows [TABLES HALLS]`: one round is played to its end. Processor time is told, which other programs do not change.
+`... rows [TABLES HALLS]`: one round is played to its end. Printed is processor time, which other programs do not
+affect.
 """
 
 import sys
@@ -26,13 +27,13 @@ from tests.benchmarks.scorer.world import World
 from tests.broker.halls.places import Wire
 
 AT_ONCE: Final = 200
-"""Results that all halls together have new before the next are there."""
+"""Results from all halls together in one step."""
 
 PARTS: Final = 5
 
 
 class Together:
-    """The halls and the centre, with what one says carried to the other."""
+    """The halls and the centre, with messages passed between them."""
 
     def __init__(self, base: Path, world: World) -> None:
         folder = base / "centre"
@@ -56,14 +57,14 @@ class Together:
         self.carry([LinkChanged(up=True)])
 
     def said(self) -> Iterator[Incoming]:
-        """Return what halls say now."""
+        """Return the halls' pending messages."""
         for hall, wire in self.wires.items():
             hall.link.step()
             yield from (Incoming(topic, payload, lambda: None) for topic, payload, _ in wire.said)
             wire.forget()
 
     def carry(self, items: list[Incoming | LinkChanged]) -> None:
-        """Let the centre take something, and its receipts come to the halls."""
+        """Pass messages to the centre, and its receipts to the halls."""
         self.spent -= time.process_time()
         for one in items:
             self.scorer._inbox.put(one)
@@ -77,7 +78,7 @@ class Together:
                 hall.link.receive(FromCentre(Incoming(topic, payload, lambda: None)))
 
     def play(self, upto: int) -> None:
-        """Let so many results have been told, and carried to the centre."""
+        """Send a number of results, and pass them to the centre."""
         of = self.halls.all
         for at, hall in enumerate(of):
             hall.journal.write((upto - at + len(of) - 1) // len(of))
@@ -86,7 +87,7 @@ class Together:
 
 
 def main(tables: int = LAST_TABLE, halls: int = 40) -> None:
-    """Play, and print what each part of it has cost."""
+    """Play, and print the cost of each part."""
     world = World(tables, halls, rounds=1, deals=16, seconds=0, minutes=12, times=1)
     with tempfile.TemporaryDirectory(prefix="homologue-rows-") as base:
         made = Together(Path(base), world)

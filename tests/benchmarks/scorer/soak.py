@@ -1,9 +1,10 @@
-"""Days of a hall and its centre, as fast as a machine makes them: what their scorers hold, day by day.
+"""Days of a hall and its centre in fast motion: the memory that their scorers use, day by day.
 
-Two halls and a centre in one process, without wires: `... soak [--days N]`. Their event is played on the first day.
-After that nothing is stored any more, but every ten minutes all tables say how they are, arbiters are called or not,
-faults come and go, halls and centre talk, and the desks' pages are drawn; at times a line is lost, or a row is refused.
-Garbage is collected as in `homologue scorer`: what has outlived a whole collection is looked through seldom.
+Two halls and a centre in one process, without a network: `... soak [--days N]`. Their event is played on the first day.
+After that nothing more is stored, but every ten minutes all tables report their states, arbiters are called or not,
+faults come and go, halls and centre exchange messages, and the desks' pages are rendered; sometimes a line is lost or a
+row refused. Garbage is collected as in `homologue scorer`, where objects that survive a full collection are seldom
+examined again.
 """
 
 import argparse
@@ -30,11 +31,11 @@ DAY: Final = 24 * 3600 // STEP_S
 """Steps."""
 
 LINE_LOST, REFUSED = 12, 3
-"""So many steps apart."""
+"""Steps between two of these."""
 
 
 def days(folder: Path, count: int) -> Iterator[tuple[int, int]]:
-    """Yield of each day the least and the most that was in use (bytes): the most with garbage not yet collected."""
+    """Yield for each day the least and the most memory in use (bytes); the most includes garbage not yet collected."""
     gc.callbacks.append(_freeze_survivors)
     tracemalloc.start()
     try:
@@ -80,7 +81,7 @@ def go_on(made: Places, step: int, drawn: dict[str, DashboardRenderer]) -> None:
 
 
 def main() -> None:
-    """Print what is held on each day."""
+    """Print the memory in use on each day."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--days", type=int, default=7)
     with tempfile.TemporaryDirectory(prefix="homologue-soak-") as base:

@@ -1,7 +1,7 @@
-"""How long a standby takes to replace a scorer, from its end to the first new result in the standby's store.
+"""Measure how long a standby takes to replace a scorer, from its end to the first new result in the standby's store.
 
-`... takeover [BROKER]`. Two machines' real processes and four tables that play on; a line for each way in which the
-first one is gone, and what following costs while nothing happens.
+`... takeover [BROKER]`. Real processes of two machines, and four tables that keep playing; a line for each way in which
+the first one fails, and the cost of following it while nothing happens.
 """
 
 import os
@@ -33,7 +33,7 @@ def frozen(two: TwoMachines) -> None:
 
 
 def hung(two: TwoMachines) -> None:
-    """Freeze the first machine's broker too: connections stay, and nobody answers."""
+    """Freeze the first machine's broker too, so that connections stay open without an answer."""
     assert two.first.process is not None
     for child in children(two.first.process.pid):
         os.kill(child, signal.SIGSTOP)
@@ -53,7 +53,7 @@ WAYS: Final[dict[str, Callable[[TwoMachines], None]]] = {
 
 
 def line(two: TwoMachines, name: str) -> str:
-    """Let the first scorer go, and say what happened when."""
+    """Make the first scorer fail, and return the times of what follows."""
     began, results = time.monotonic(), len(two.second.results())
     WAYS[name](two)
     two.second.wait_for(r"^Standby: taking over")
@@ -66,7 +66,7 @@ def line(two: TwoMachines, name: str) -> str:
 
 
 def idle(two: TwoMachines) -> str:
-    """Return what both scorers take while tables play."""
+    """Return the load of both scorers while tables play."""
     assert two.first.process is not None
     assert two.second.process is not None
     pids = two.first.process.pid, two.second.process.pid
@@ -77,7 +77,7 @@ def idle(two: TwoMachines) -> str:
 
 
 def main(kind: str = "embedded") -> None:
-    """Print a line a way."""
+    """Print a line for each way."""
     for name in WAYS:
         with tempfile.TemporaryDirectory() as base, TwoMachines(Path(base), PLAYS, cast("Kind", kind)) as two:
             two.start()

@@ -1,4 +1,4 @@
-"""What scorers hold does not grow from day to day."""
+"""The memory that scorers use does not grow from day to day."""
 
 import gc
 import tracemalloc
@@ -9,13 +9,13 @@ import pytest
 from tests.benchmarks.scorer.soak import days
 
 FULL_AFTER = 4
-"""Days: by then all is full that keeps the latest of something, such as alerts and the log of the wire."""
+"""Days after which everything that stores the latest items is full, such as alerts and the log of messages."""
 
 MORE = 1.01
 
 
 @pytest.mark.slow
-def test_what_halls_and_their_centre_hold_does_not_grow_from_day_to_day(tmp_path: Path) -> None:
+def test_memory_of_halls_and_centre_does_not_grow_from_day_to_day(tmp_path: Path) -> None:
     held = list[int]()
     for _ in days(tmp_path, FULL_AFTER + 2):
         gc.unfreeze()

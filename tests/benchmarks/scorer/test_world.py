@@ -1,4 +1,4 @@
-"""A small world, as `make bench-scale` measures a large one."""
+"""A small version of the world event that `make bench-scale` measures."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_every_result_of_halls_and_tables_comes_to_the_standings_of_the_centre() -> None:
+def test_every_result_of_halls_and_tables_reaches_the_centres_standings() -> None:
     words = ["--tables", "24", "--halls", "3", "--deals", "2", "--rounds", "2", "--seconds", "2", "--minutes", "0.1"]
     command = [sys.executable, "-m", "tests.benchmarks.scorer.world", *words]
     run = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,4 +1,4 @@
-"""Who watches the page of a hall: a reader of its stream, and a real browser. Both note when a play is first there."""
+"""Observers of a hall's page: a reader of its stream, and a real browser. Both note when each play appears."""
 
 import re
 import ssl
@@ -24,11 +24,11 @@ new MutationObserver(() => {
 """
 
 Seen = dict[tuple[int, int], float]
-"""When a play was first there (ms since 1970): by table and round."""
+"""When each play first appeared (ms since 1970), by table and round."""
 
 
 class Reader:
-    """Reads the page's stream on a thread of its own, as often as a page does."""
+    """Reads the page's stream on its own thread, as often as a page does."""
 
     def __init__(self, url: str, trust: ssl.SSLContext | None) -> None:
         self.seen: Seen = {}
@@ -78,8 +78,8 @@ PAINTED: Final = """
 
 
 def first_paint_ms(page: Page) -> float:
-    """Return how long it took from asking for the page to its first picture."""
-    took: Any = page.evaluate(PAINTED)  # `wait_for_function` is refused by the desk's content security policy
+    """Return the time from requesting the page to its first paint."""
+    took: Any = page.evaluate(PAINTED)  # the desk's content security policy forbids `wait_for_function`
     return float(took)
 
 

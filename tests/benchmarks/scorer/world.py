@@ -1,8 +1,8 @@
-"""A world event: many halls, one centre, from the tables to the standings page; at its own rate, and many times that.
+"""A world event: many halls and one centre, from the tables to the standings page, at its own rate and at multiples.
 
-One hall is a whole one: real tables' sessions (`crowd.py`), broker and scorer. A process speaks for the others as their
-scorers would (`halls.py`). The centre is the real `homologue centre` with its three nodes, all with TLS:
-`... world [--tables N --halls N --rounds N --deals N --seconds N --minutes N --times N]`.
+One hall is complete: real tables' sessions (`crowd.py`), broker and scorer. A process represents the others as their
+scorers would (`halls.py`). The centre is the real `homologue centre` with its three nodes, all with TLS: `... world
+[--tables N --halls N --rounds N --deals N --seconds N --minutes N --times N]`.
 """
 
 import argparse
@@ -38,20 +38,20 @@ from tests.broker.mqtt.brokers import make_broker
 from tests.encryption import trusting
 
 FIRST: Final = "hall-1"
-"""The hall that is a whole one."""
+"""The hall that is complete."""
 
 HALL_RATE: Final = 5.0
-"""Results a second of the whole hall: enough of them to tell how long they take."""
+"""Results a second of the complete hall: enough to measure their delays."""
 
 LONGEST_PLAY_S: Final = 3.0
-"""A table of a small hall plays no faster than that: one play after the other."""
+"""Seconds of a play: a table of a small hall plays no faster than that."""
 
 OF_HALL: Final = ("hall", "its broker", "its tables")
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is measured."""
+    """The options."""
 
     tables: int
     halls: int
@@ -59,12 +59,12 @@ class World:
     deals: int
     seconds: float
     minutes: float
-    """That a play takes."""
+    """Minutes that a play takes."""
     times: float
 
     @property
     def rate(self) -> float:
-        """Results a second of all tables while they play."""
+        """Results a second of all tables during play."""
         return self.tables / (60 * self.minutes)
 
     def of_hall(self) -> list[Hall]:
@@ -75,7 +75,7 @@ class World:
 
 @contextmanager
 def centre(world: World, folder: Path) -> Iterator[tuple[DemoProcess, str, int]]:
-    """Make the event, and run its centre; return that with the desk's address and the broker's port."""
+    """Create the event, and run its centre; yield that with the desk's address and the broker's port."""
     made = large_folder(world.tables, world.rounds, world.deals)
     save_event(folder, *made)
     write_halls(folder, world.of_hall())
@@ -90,7 +90,7 @@ def centre(world: World, folder: Path) -> Iterator[tuple[DemoProcess, str, int]]
 
 
 def hand_over(world: World, base: Path, port: int) -> Path:
-    """Write what each hall needs for its link, and all for the first one; return its folder."""
+    """Write what each hall needs for its link, and the complete folder of the first one; return that."""
     first, *others = world.of_hall()
     address = f"127.0.0.1:{port}"
     split = ["split", str(base / "centre"), "--to", str(base), "--only", first.name, "--address", address]
@@ -106,7 +106,7 @@ def hand_over(world: World, base: Path, port: int) -> Path:
 
 @contextmanager
 def whole_hall(folder: Path, event: Event) -> Iterator[tuple[Broker, DemoProcess]]:
-    """Run the broker and the scorer of the hall that is a real one."""
+    """Run the broker and the scorer of the complete hall."""
     list_devices(folder, event)
     certificates, tables = certify(folder, event.tables), max(event.tables)
     known = Credentials.ensure(folder / "credentials.json", tables)
@@ -119,7 +119,7 @@ def whole_hall(folder: Path, event: Event) -> Iterator[tuple[Broker, DemoProcess
 
 @dataclass(slots=True)
 class Stage:
-    """A time in which halls gave results at one rate."""
+    """A period in which halls sent results at one rate."""
 
     name: str
     begins: float = field(default_factory=lambda: time.time() * 1e3)
@@ -128,7 +128,7 @@ class Stage:
     """Processor time (s)."""
 
     def during(self, seen: watching.Seen) -> watching.Seen:
-        """Return what was in this time."""
+        """Return the measurements of the period."""
         return {key: at for key, at in seen.items() if self.begins <= at < self.ends}
 
 
@@ -141,7 +141,7 @@ def spent(processes: Processes) -> dict[str, float]:
 
 
 def measure(world: World, base: Path) -> None:
-    """Play it, and print what was measured."""
+    """Play it, and print the measurements."""
     print(f"| {world.tables} tables in {world.halls} halls, {world.rounds} rounds of {world.minutes:g} minutes, TLS |")
     began = time.monotonic()
     with ExitStack() as running:
@@ -173,13 +173,13 @@ def measure(world: World, base: Path) -> None:
         page(world, url, base)
         for name, pids in processes.items():
             if name == "its tables":
-                continue  # they have ended
+                continue  # the processes have exited
             print(f"| memory | {name} | {sum(map(memory_mb, pids)):.0f} MB |")
         conclude(base, stages, reader.seen)
 
 
 def play(halls: "Popen[str]", crowd: "Popen[str]", names: Iterable[str], processes: Processes) -> Iterator[Stage]:
-    """Let all halls play; yield each stage when the other halls' part of it is over."""
+    """Let all halls play; yield each stage when the other halls have finished it."""
     print(file=halls.stdin, flush=True)
     for name in names:
         print(file=crowd.stdin, flush=True)
@@ -198,7 +198,7 @@ def play(halls: "Popen[str]", crowd: "Popen[str]", names: Iterable[str], process
 
 
 def page(world: World, url: str, base: Path) -> None:
-    """Wait until the standings have every play; print how large their page is, and how long it takes."""
+    """Wait until the standings contain every play; print the size of their page, and the time."""
     trust, pause, began = trusting(base / "centre"), threading.Event(), time.monotonic()
     plays = 4 * world.tables * world.rounds
     while plays > sum(
@@ -213,7 +213,7 @@ def page(world: World, url: str, base: Path) -> None:
 
 
 def conclude(base: Path, stages: Iterable[Stage], seen: watching.Seen) -> None:
-    """Print what can be read from the stores: what a result costs, and how long each took."""
+    """Print the figures in the stores: the size of a result, and the delay of each."""
     said, at_hall = published(base / FIRST / STORE)
     at_centre = published(base / "centre" / STORE)[1]
     size = sum(file.stat().st_size for file in (base / "centre").glob(f"{STORE}*"))
@@ -236,7 +236,7 @@ def _process(name: str, *words: object) -> "Popen[str]":
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Measure as the options say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=LAST_TABLE)
     parser.add_argument("--halls", type=int, default=40)

@@ -1,10 +1,10 @@
-"""Our reader beside Tesseract, RapidOCR and zxing-cpp: `make bench-vision` or `python -m tests.benchmarks.vision`.
+"""Compare our reader with Tesseract, RapidOCR and zxing-cpp: `make bench-vision`, `python -m tests.benchmarks.vision`.
 
-All see the same pictures in the same run: whole, and then the marks alone, cut out by the tiles' true corners. A wrong
-serial is any that is told where the truth does not have it: a misread, on a face, on a card, where nothing lies. The
-alternatives are asked only for what they are made for: print for Tesseract and RapidOCR, labels for zxing-cpp. How each
-is set up is said at the head of its file. Without --pictures: drawn trays, a drawn carrier, those kept beside the
-tests; and at last, for ours alone, pictures of kinds that it was not trained for.
+All get the same pictures in the same run: whole pictures, and then the marks alone, cut out along the tiles' true
+corners. A wrong serial is any that the truth does not have at that place: a misread, or one on a face, on a card or
+where nothing lies. The alternatives are used only for what they are made for: print for Tesseract and RapidOCR, labels
+for zxing-cpp. Each file's docstring describes the setup. Without --pictures: drawn trays, a drawn carrier, and the
+pictures beside the tests; finally, for ours alone, pictures of kinds that it was not trained for.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.benchmarks.vision.scenes import KEPT, Scene, load_scenes, scene_files
 from tests.benchmarks.vision.tables import tables, times_by_kind
 from vision.geometry import Picture
 
-LARGE = (4056, 3040)  # the largest picture that a Raspberry Pi's camera gives
+LARGE = (4056, 3040)  # the largest picture of a Raspberry Pi's camera
 ALTERNATIVES: dict[str, Callable[[], list[Contestant]]] = {
     "tesseract": tesseract.contestants,
     "rapidocr": rapid.contestants,
@@ -76,7 +76,7 @@ def _taking_part(without: list[str]) -> Iterator[Contestant]:
 
 
 def _print_start(scene: Scene) -> None:
-    """Measure fresh processes with a picture as it is, and enlarged."""
+    """Measure new processes with a picture as it is, and enlarged."""
     print("\nOurs in a fresh process")
     large = np.asarray(cv2.resize(scene.picture, LARGE, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     for picture in (scene.picture, large):

@@ -1,4 +1,4 @@
-"""What takes part: a name, the styles it is meant for, whether it is given crops, and how it looks at a scene."""
+"""A contestant: its name, the styles it is meant for, whether it gets crops, and how it reads a scene."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A reader and a way to use it. `look` is all that is timed."""
+    """A reader and a way to use it. Only `look` is timed."""
 
     name: str
     styles: frozenset[str]
@@ -31,7 +31,7 @@ class Contestant:
 
 
 def serial_of(text: str) -> int | None:
-    """Return the serial that a word names, with or without a set's letter; None where it is none."""
+    """Return the serial that a word contains, with or without a set's letter; None if there is none."""
     found = _NUMBER.fullmatch(text.strip().upper())
     serial = int(found[1]) if found else 0
     return serial if 1 <= serial <= LAST_SERIAL else None

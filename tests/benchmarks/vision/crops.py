@@ -1,4 +1,4 @@
-"""What the alternatives are given where they need not search: printed marks cut out flat by their true corners."""
+"""Input for the alternatives without a search: printed marks cut out flat along their true corners."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ import numpy as np
 from tests.benchmarks.vision.scenes import Scene, Tile, sides
 from vision.geometry import Picture, Quad
 
-LINE: Final = 48  # pixels that a line of print is high: what both readers of print were trained with
-_AIR: Final = 0.35  # of the line about it
-_UPPER: Final = 0.45  # of a mark whose letter stands above its number is that letter
-_FEET: Final = 2  # pixels of the line that the letter's feet may reach into
+LINE: Final = 48  # height of a line of print in pixels, as both readers of print were trained
+_AIR: Final = 0.35  # of the line, around it
+_UPPER: Final = 0.45  # the letter's share of a mark in which it is above the number
+_FEET: Final = 2  # pixels of the line that may contain the bottom of the letter
 
 
 def cut_lines(scene: Scene) -> list[Picture]:
-    """Cut the line with its digits out for each tile whose mark shows, upright; a letter comes along if it is on it."""
+    """Cut out the line of digits for each tile with a visible mark, upright; a letter on that line is included."""
     return [_cut_line(scene.picture, tile, two_lines=scene.has_two_lines) for tile in scene.marked]
 
 
@@ -35,14 +35,14 @@ def _lower(quad: Quad) -> Quad:
 
 
 def _without_letter(line: Picture, air: int) -> Picture:
-    """Paint the air above a line over with the back about it: the letter's feet stand there."""
+    """Fill the margin above a line with the colour of the back, as the bottom of the letter is there."""
     return np.asarray(
         cv2.copyMakeBorder(line[air + _FEET :], air + _FEET, 0, 0, 0, cv2.BORDER_REPLICATE), dtype=np.uint8
     )
 
 
 def cut_flat(picture: Picture, quad: Quad, size: tuple[int, int], air: int) -> Picture:
-    """Cut a quad out flat, `size` pixels wide and high, and `air` pixels more on every side."""
+    """Cut a quad out flat, `size` pixels wide and high, with `air` more pixels on every side."""
     wide, high = size
     frame = np.array([[0, 0], [wide, 0], [wide, high], [0, high]]) + air - 0.5
     there = cv2.getPerspectiveTransform((quad - 0.5).astype(np.float32), frame.astype(np.float32))
@@ -52,5 +52,5 @@ def cut_flat(picture: Picture, quad: Quad, size: tuple[int, int], air: int) -> P
 
 
 def upside_down(crop: Picture) -> Picture:
-    """Turn a crop by half a turn."""
+    """Rotate a crop by half a turn."""
     return np.ascontiguousarray(crop[::-1, ::-1])

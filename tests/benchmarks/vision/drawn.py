@@ -1,7 +1,7 @@
-"""Trays and a carrier of printed numbers, drawn: what the pictures kept beside the tests, all with labels, do not show.
+"""Drawn trays and a carrier with printed numbers, since the pictures beside the tests all have labels.
 
-Backs are drawn as for the training of our network, with other seeds: that is kind to ours. Pictures that others made
-say more (--pictures).
+Backs are drawn as for the training of our network, with other seeds, which favours ours. Pictures that others made say
+more (--pictures).
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ _TRAY: Final = (1920, 1080)
 _CARRIER: Final = (2592, 1944)
 _ROWS: Final = (13, 11, 10)
 _FLAT: Final = (4 * HEIGHT, 14 * WIDTH)
-_SEED: Final = 4_000_000  # far from those that anything is trained with
+_SEED: Final = 4_000_000  # far from all seeds used for training
 _PITCH: Final = (1.04, 1.25)  # tiles
 _DAMAGE: Final = {"easy": (0.5, 0.008), "medium": (1.0, 0.02), "hard": (1.6, 0.035)}  # blur in pixels, noise
-_CONTRAST: Final = {"easy": 0.5, "medium": 0.35, "hard": 0.2}  # least, between ink and back
+_CONTRAST: Final = {"easy": 0.5, "medium": 0.35, "hard": 0.2}  # least contrast between ink and back
 _TORN: Final = frozenset("01689")  # digits that are digits upside down
 
 Flat = NDArray[np.float32]
@@ -40,12 +40,12 @@ class Laid:
     ink: Quad
 
     def moved(self, right: int, down: int) -> "Laid":
-        """Return the tile elsewhere in the plane."""
+        """Return the tile at another place in the plane."""
         by = np.array([right, down])
         return Laid(self.serial, self.quad + by, self.ink + by)
 
     def turned(self, side: int) -> "Laid":
-        """Return the tile turned with its plane, a square, as `numpy.rot90` does: a quarter to the left."""
+        """Return the tile turned with its plane, a square, as `numpy.rot90` does: a quarter turn to the left."""
         quad, ink = (np.column_stack([points[:, 1], side - points[:, 0]]) for points in (self.quad, self.ink))
         return Laid(self.serial, quad, ink)
 
@@ -56,7 +56,7 @@ class Laid:
 
 
 def draw_scenes() -> Iterator[Scene]:
-    """Draw a tray of each style and difficulty, and a carrier; nothing where no font is installed."""
+    """Draw a tray of each style and difficulty, and a carrier; nothing if no font is installed."""
     if not font_files():
         return
     yield draw_tray("digits", "easy", _SEED)
@@ -67,7 +67,7 @@ def draw_scenes() -> Iterator[Scene]:
 
 
 def draw_tray(style: str, difficulty: str, seed: int) -> Scene:
-    """Draw a tray of 34 backs, 1080p, seen from a little aside; the same seed and fonts give the same picture."""
+    """Draw a tray of 34 backs, 1080p, seen slightly from the side; it depends on seed and fonts alone."""
     chance = np.random.default_rng(seed)
     serials = [int(serial) for serial in chance.permutation(np.arange(1, 137))[: sum(_ROWS)]]
     flat, laid = _lay_tray(_marks(style, _CONTRAST[difficulty], chance), serials, chance)
@@ -122,7 +122,7 @@ def _photograph(
     frame: tuple[tuple[int, int], tuple[int, int, int, int]],
     chance: Chance,
 ) -> Scene:
-    """Look at a plane so that it fills about the box `frame[1]` of a picture of the size `frame[0]`."""
+    """Project a plane so that it fills about the box `frame[1]` of a picture of size `frame[0]`."""
     (flat, laid), (kind, style, difficulty), (size, box) = plane, names, frame
     seen = _corners(*box) + chance.normal(0, 25, (4, 2))
     corners = _corners(0, 0, flat.shape[1], flat.shape[0])

@@ -1,4 +1,4 @@
-"""What a process that has just started takes to import our reader, load its networks and read one picture."""
+"""Measure a new process that imports our reader, loads its networks and reads one picture."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ print(json.dumps([imported, spent[0] - min(spent[1:]), int(peak.split()[1]) * 10
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Seconds to import and to load the networks (the first reading's more than later ones'), and peak MB."""
+    """Seconds to import, and to load the networks (how much longer the first reading takes), and peak MB."""
 
     importing: float
     loading: float
@@ -34,9 +34,10 @@ class Start:
 
 
 def measure_start(picture: Path) -> Start:
-    """Read a picture file three times in a fresh process.
+    """Read a picture file three times in a new process.
 
-    The peak is the kernel's own of that process alone (VmHWM); `ru_maxrss` would begin with that of its parent.
+    The peak is the kernel's value for that process alone (VmHWM), since `ru_maxrss` would start with that of its
+    parent.
     """
     command = [sys.executable, "-c", _PROGRAM, str(picture)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

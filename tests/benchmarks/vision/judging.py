@@ -1,4 +1,4 @@
-"""What a reader told, held against the truth."""
+"""Compare a reader's output with the truth."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Told:
 
 
 def judge(scene: Scene, told: Sequence[Told]) -> Counter[str]:
-    """Count readable tiles, those read, and wrong serials: any that is told where the truth does not have it."""
+    """Count readable tiles, those read, and wrong serials: any that the truth does not have at that place."""
     read: set[int] = set()
     wrong = 0
     for one in told:
@@ -34,7 +34,7 @@ def judge(scene: Scene, told: Sequence[Told]) -> Counter[str]:
 
 
 def _tile_at(tiles: Sequence[Tile], spot: Points) -> int | None:
-    """Return the tile whose back a spot lies on: of several that overlap the one whose middle is nearest."""
+    """Return the tile with a spot on its back; of several that overlap, the one whose middle is nearest."""
     on = [number for number, tile in enumerate(tiles) if _is_inside(tile, spot)]
     return min(on, key=lambda number: float(np.linalg.norm(tiles[number].middle - spot)), default=None)
 

@@ -1,4 +1,4 @@
-"""Our reader: whole pictures as `homologue read` has them, and marks alone by the tiles' true corners."""
+"""Our reader: whole pictures as with `homologue read`, and marks alone along the tiles' true corners."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from vision.reader import read_picture
 
 
 def contestants() -> list[Contestant]:
-    """Return our two entries."""
+    """Return our two contestants."""
     return [
         Contestant("ours", ALL, _whole, ours=True),
         Contestant("ours, marks alone", ALL, _crops, on_crops=True, ours=True),
@@ -25,7 +25,7 @@ def _whole(scene: Scene) -> list[Told]:
 
 
 def _crops(scene: Scene) -> list[Told]:
-    """Read marks by true corners, every other tile's given upside down: the finder cannot know which way is up."""
+    """Read marks along true corners, every second tile upside down, as the finder does not know the way up."""
     quads = [np.roll(tile.quad, 2 * (number % 2), axis=0) for number, tile in enumerate(scene.marked)]
     look = read_labels if scene.style in LABELS else read_digits
     marks = withhold_repeated_serials(withhold_unsure(tuple(look(scene.picture, quads))), [False] * len(quads))

@@ -1,7 +1,7 @@
-"""RapidOCR with the networks that come in its wheel, on ONNX Runtime with all cores, settings as it comes.
+"""RapidOCR with the networks in its wheel, on ONNX Runtime with all cores and default settings.
 
-Whole pictures: detection, way up, recognition; it joins the numbers of neighbouring tiles to one line, so its signs are
-put together again by the gaps between them. Crops: recognition only, all marks of a picture at once.
+Whole pictures: detection, orientation, recognition. It joins the numbers of neighbouring tiles to one line, so its
+signs are split again at the gaps. Crops: recognition only, all marks of a picture at once.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from tests.benchmarks.vision.judging import Told
 from tests.benchmarks.vision.scenes import Scene
 from vision.geometry import Picture, Points
 
-_SURE: Final = 0.5  # RapidOCR's own limit for a text (`text_score`)
-_GAP: Final = 1.35  # of the usual step from sign to sign: where the next tile begins
+_SURE: Final = 0.5  # RapidOCR's own threshold for a text (`text_score`)
+_GAP: Final = 1.35  # multiples of the usual step from sign to sign, from which the next tile begins
 _SIGNS: Final = 3
 
 Sign = tuple[str, Points]  # and its middle in the picture, shape (2,), pixels
-Line = tuple[str, float]  # and how sure RapidOCR is of it, 0..1
+Line = tuple[str, float]  # and RapidOCR's confidence, 0..1
 
 
 class Rapid:
-    """RapidOCR, its networks loaded as they are needed."""
+    """RapidOCR, with its networks loaded on first use."""
 
     def __init__(self) -> None:
         try:
@@ -34,7 +34,7 @@ class Rapid:
             raise NotHereError("RapidOCR: the packages rapidocr and onnxruntime are not installed") from error
 
     def whole(self, scene: Scene) -> list[Told]:
-        """Look at a whole picture."""
+        """Read a whole picture."""
         seen = self._reader(scene.picture, return_word_box=True, return_single_char_box=True)
         told = []
         for line in seen.word_results or ():
@@ -45,11 +45,11 @@ class Rapid:
         return told
 
     def upright(self, scene: Scene) -> list[Told]:
-        """Read each crop as it stands."""
+        """Read each crop as it is."""
         return _told(scene, self._lines(cut_lines(scene)))
 
     def surer(self, scene: Scene) -> list[Told]:
-        """Read each crop both ways up; a serial goes before none, then what RapidOCR is surer of."""
+        """Read each crop both ways up; prefer a serial, then the higher confidence."""
         crops = cut_lines(scene)
         lines = self._lines([*crops, *map(upside_down, crops)])
         pairs = zip(lines[: len(crops)], lines[len(crops) :], strict=True)
@@ -63,7 +63,7 @@ class Rapid:
 
 
 def contestants() -> list[Contestant]:
-    """Return RapidOCR's entries; raises NotHereError."""
+    """Return RapidOCR's contestants; raises NotHereError."""
     rapid = Rapid()
     return [
         Contestant("RapidOCR", PRINTED, rapid.whole),
@@ -73,7 +73,7 @@ def contestants() -> list[Contestant]:
 
 
 def _words(signs: Sequence[Sign]) -> list[list[Sign]]:
-    """Part a line of signs where the gap is wider than usual."""
+    """Split a line of signs at gaps wider than usual."""
     spots = np.array([spot for _, spot in signs])
     steps = np.linalg.norm(np.diff(spots, axis=0), axis=1)
     usual = float(np.median(steps)) if len(signs) >= _SIGNS else np.inf

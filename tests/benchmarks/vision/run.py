@@ -1,4 +1,4 @@
-"""One run: every contestant looks at every scene of its styles, in turns, so that all meet the same load."""
+"""One run: every contestant reads every scene of its styles, in turns, so that all have the same load."""
 
 import sys
 from collections import Counter
@@ -13,12 +13,12 @@ from tests.benchmarks.vision.judging import Told, judge
 from tests.benchmarks.vision.scenes import Scene
 
 _TIMES: Final = 3
-_LONG: Final = 1.0  # seconds: what takes longer is timed once
+_LONG: Final = 1.0  # seconds; longer readings are timed once
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one contestant did on one scene; `tiles` is how many lie there, readable or not."""
+    """The result of one contestant on one scene; `tiles` is the number of tiles, readable or not."""
 
     by: Contestant
     scene: str
@@ -32,7 +32,7 @@ class Outcome:
 
 
 def run(contestants: Sequence[Contestant], scenes: Iterable[Scene], number: int) -> list[Outcome]:
-    """Let all look at `number` scenes; says on the way how far it is and how long it will take."""
+    """Let all read `number` scenes; print progress and the remaining time."""
     outcomes: list[Outcome] = []
     warm: set[str] = set()
     began = perf_counter()
@@ -56,7 +56,7 @@ def _look(one: Contestant, scene: Scene) -> Outcome:
 
 
 def _timed(one: Contestant, scene: Scene) -> tuple[Sequence[Told], float]:
-    """Return what is told, and the median of the milliseconds that it takes."""
+    """Return the output, and the median time in milliseconds."""
     spent: list[float] = []
     while len(spent) < _TIMES and sum(spent) < _LONG:
         began = perf_counter()

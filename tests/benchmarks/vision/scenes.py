@@ -14,15 +14,15 @@ from vision.geometry import Picture, Points, Quad
 from vision.picture import load_picture
 
 KEPT: Final = Path(__file__).parents[2] / "vision" / "pictures"
-_TWO_LINES: Final = 1.6  # times as wide as high
+_TWO_LINES: Final = 1.6  # ratio of width to height
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """A tile: corners of its back and of what is printed there, each shape (4, 2), pixels, as the mark stands."""
+    """A tile: corners of its back and of its mark, each shape (4, 2), pixels, in the mark's own orientation."""
 
     quad: Quad
-    mark_quad: Quad | None  # None where no mark shows
+    mark_quad: Quad | None  # None if no mark is visible
     serial: int
     is_back: bool
     readable: bool
@@ -35,7 +35,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """A picture and what lies in it; `style` is digits, prefixed or label, `kind` tray, carrier, heap or single."""
+    """A picture and its tiles; `style` is digits, prefixed or label, `kind` tray, carrier, heap or single."""
 
     name: str
     picture: Picture
@@ -46,12 +46,12 @@ class Scene:
 
     @property
     def marked(self) -> tuple[Tile, ...]:
-        """The tiles whose marks show, whether or not they can be read."""
+        """The tiles with visible marks, readable or not."""
         return tuple(tile for tile in self.tiles if tile.mark_quad is not None)
 
     @property
     def has_two_lines(self) -> bool:
-        """Whether the set's letter stands above its numbers: then most marks are hardly wider than high."""
+        """Whether the set's letter is above its numbers: then most marks are hardly wider than high."""
         shapes = [sides(tile.mark_quad) for tile in self.tiles if tile.mark_quad is not None]
         return self.style == "prefixed" and bool(shapes) and median(wide / high for wide, high in shapes) < _TWO_LINES
 
@@ -62,7 +62,7 @@ def sides(quad: Quad) -> tuple[float, float]:
 
 
 def scene_files(folder: Path) -> list[Path]:
-    """The truth files of a folder; styles and difficulties take turns, so that the first few have all of them."""
+    """Return the truth files of a folder, with styles and difficulties in turn, so that the first few include all."""
     by_kind: dict[tuple[str, str], list[Path]] = {}
     for path in sorted(folder.glob("*.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))
@@ -71,7 +71,7 @@ def scene_files(folder: Path) -> list[Path]:
 
 
 def load_scenes(files: list[Path]) -> Iterator[Scene]:
-    """Load pictures one by one: all together would take more memory than what is measured."""
+    """Load pictures one by one, as all together would take more memory than the readers."""
     for path in files:
         truth = json.loads(path.read_text(encoding="utf-8"))
         yield Scene(

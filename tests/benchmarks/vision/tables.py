@@ -1,4 +1,4 @@
-"""Outcomes as tables that people read."""
+"""Results as tables for people."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def _block(title: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _by_name(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the outcomes of each contestant, in the order in which they took part."""
+    """Return the results of each contestant, in order of first appearance."""
     names = list(dict.fromkeys(one.by.name for one in outcomes))
     parted = groupby(sorted(outcomes, key=lambda one: names.index(one.by.name)), key=lambda one: one.by.name)
     return {name: list(rows) for name, rows in parted}
@@ -59,12 +59,12 @@ def _share(part: int, whole: int) -> str:
 
 
 def _ratio(rows: Sequence[Outcome], ours: Sequence[Outcome]) -> str:
-    """Return how many times as long as ours something takes, over the same pictures."""
+    """Return the ratio of a contestant's time to ours, over the same pictures."""
     return f"{sum(one.ms for one in rows) / sum(one.ms for one in ours):.2g} times as fast"
 
 
 def times_by_kind(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Return how long whole pictures of trays, carriers, heaps and single tiles take, by their width."""
+    """Return the time for whole pictures of trays, carriers, heaps and single tiles, by picture width."""
     whole = [one for one in outcomes if not one.by.on_crops]
     ours = {one.scene: one.ms for one in whole if one.by.ours}
     yield "\nWhole pictures, by scene: median ms; how many times as long as ours on the same pictures, median"

@@ -1,7 +1,7 @@
 """Tesseract, in this process through tesserocr, with its English network (LSTM).
 
 Whole pictures: sparse text (page segmentation 11); words of the form 117 or C117 count. Crops: one line (7), digits and
-capitals only, the mark enlarged to 48 pixels a line with air about it; the last three digits count.
+capitals only, the mark enlarged to 48 pixels per line with a margin; the last three digits count.
 """
 
 import re
@@ -22,13 +22,13 @@ from vision.geometry import Picture
 _FOLDER: Final = Path("/usr/share/tesseract-ocr")
 _SIGNS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TAIL: Final = re.compile(r"[0-9]{3}$")
-_PER_INCH: Final = 300  # else Tesseract guesses, and says so for each crop
+_PER_INCH: Final = 300  # else Tesseract guesses, and logs that for each crop
 
-Line = tuple[str, float]  # and how sure Tesseract is of it, 0..100
+Line = tuple[str, float]  # and Tesseract's confidence, 0..100
 
 
 class Tesseract:
-    """One Tesseract, set up for a way of reading: `mode` names a page segmentation, `signs` what it may tell."""
+    """A configured Tesseract: `mode` names a page segmentation, `signs` the allowed characters."""
 
     def __init__(self, mode: str, signs: str) -> None:
         try:
@@ -43,18 +43,18 @@ class Tesseract:
         self._reader.SetVariable("tessedit_char_whitelist", signs)
 
     def whole(self, scene: Scene) -> list[Told]:
-        """Look at a whole picture."""
+        """Read a whole picture."""
         self._show(scene.picture)
         self._reader.Recognize()
         words = [(serial_of(text), box) for text, box in self._words()]
         return [Told(serial, np.array(box).reshape(2, 2).mean(axis=0)) for serial, box in words if serial is not None]
 
     def upright(self, scene: Scene) -> list[Told]:
-        """Read each crop as it stands."""
+        """Read each crop as it is."""
         return _told(scene, self._line)
 
     def surer(self, scene: Scene) -> list[Told]:
-        """Read each crop both ways up; a serial goes before none, then what Tesseract is surer of."""
+        """Read each crop both ways up; prefer a serial, then the higher confidence."""
         return _told(scene, lambda crop: max(self._line(crop), self._line(upside_down(crop)), key=_rank))
 
     def _words(self) -> list[tuple[str, tuple[int, int, int, int]]]:
@@ -73,7 +73,7 @@ class Tesseract:
 
 
 def contestants() -> list[Contestant]:
-    """Return Tesseract's entries; raises NotHereError."""
+    """Return Tesseract's contestants; raises NotHereError."""
     sparse, line = Tesseract("SPARSE_TEXT", ""), Tesseract("SINGLE_LINE", _SIGNS)
     return [
         Contestant("Tesseract", PRINTED, sparse.whole),

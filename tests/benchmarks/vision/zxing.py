@@ -1,7 +1,7 @@
-"""zxing-cpp on labels: the whole picture once, and the DataMatrix of each tile by its true corners.
+"""zxing-cpp on labels: the whole picture once, and the DataMatrix of each tile along its true corners.
 
-Crops hold two modules of white about the code. One try: six pixels a module and the local binariser. Five tries: two to
-eight pixels a module and both binarisers, until one of them decodes. Texts count that are our payloads.
+Crops have a white margin of two modules. One try: six pixels per module and the local binariser. Five tries: two to
+eight pixels per module and both binarisers, until one decodes. Texts count that are our payloads.
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ from tests.benchmarks.vision.scenes import Scene, Tile
 from vision.geometry import Picture, Points
 from vision.marks.label_code import parse_payload
 
-_MODULES: Final = 14  # most that a label of ours has: fewer become a little larger
+_MODULES: Final = 14  # most modules of our labels; smaller labels are enlarged a little
 _AIR: Final = 2
 _LOCAL: Final = zxingcpp.Binarizer.LocalAverage
 _GLOBAL: Final = zxingcpp.Binarizer.GlobalHistogram
-_ONCE: Final = ((6, _LOCAL),)  # pixels a module, binariser
+_ONCE: Final = ((6, _LOCAL),)  # pixels per module, binariser
 _FIVE: Final = (*_ONCE, (4, _GLOBAL), (8, _LOCAL), (2, _GLOBAL), (8, _GLOBAL))
 
 Try = tuple[int, zxingcpp.Binarizer]
 
 
 def contestants() -> list[Contestant]:
-    """Return zxing-cpp's entries."""
+    """Return zxing-cpp's contestants."""
     return [
         Contestant("zxing-cpp", LABELS, _whole),
         Contestant("zxing-cpp, one try", LABELS, partial(_crops, _ONCE), on_crops=True),

@@ -1,4 +1,4 @@
-"""A tray that is drawn as a camera of known pose sees it: lengths in millimetres, angles in degrees."""
+"""A drawn tray as a camera of known pose sees it; lengths in millimetres, angles in degrees."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,17 +11,17 @@ from vision.reading import tray_places
 
 TILE = (22.0, 30.0)
 FINE = 0.7  # side of a mark's cells
-_TEXELS = 8.0  # of the drawing, a millimetre
+_TEXELS = 8.0  # of the drawing, per millimetre
 _TABLE = (400.0, 240.0)
-_SIDE = 14  # cells of a mark
+_SIDE = 14  # cells per side of a mark
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """How a camera stands over a tray, and what its lens and the light do."""
+    """A camera's pose over a tray, its lens, and the light."""
 
     tilt: float = 0.0
-    towards: float = 90.0  # the direction in which it leans
+    towards: float = 90.0  # the direction of the tilt
     roll: float = 0.0
     distance: float = 400.0
     view: float = 55.0
@@ -37,7 +37,7 @@ class Shot:
 
     @property
     def camera(self) -> Homography:
-        """Map the table's millimetres, origin in the middle, to pixels: the axis meets the table in the middle."""
+        """Map the table's millimetres, origin in the middle, to pixels; the axis meets the table in the middle."""
         lens = np.array([[self.focal, 0, self.size[0] / 2], [0, self.focal, self.size[1] / 2], [0, 0, 1]])
         lean, along, spin = np.radians([self.tilt, self.towards, self.roll])
         axis = np.array([np.cos(along), np.sin(along), 0.0]) * lean
@@ -59,7 +59,7 @@ def quads(shot: Shot) -> list[Quad]:
 
 
 def draw(shot: Shot, glare: tuple[int, ...] = ()) -> Picture:
-    """Draw the tray; the tiles of `glare` are burnt out altogether."""
+    """Draw the tray; the tiles of `glare` are completely overexposed."""
     texels = np.array([[1 / _TEXELS, 0, -_TABLE[0] / 2], [0, 1 / _TEXELS, -_TABLE[1] / 2], [0, 0, 1]])
     picture = cv2.warpPerspective(_table(glare), shot.camera @ texels, shot.size, flags=cv2.INTER_AREA)
     if shot.blur:
@@ -72,7 +72,7 @@ def draw(shot: Shot, glare: tuple[int, ...] = ()) -> Picture:
 
 @cache
 def _table(glare: tuple[int, ...]) -> Picture:
-    """Draw the tray as it lies on the table, from above."""
+    """Draw the tray from above."""
     table = np.full((round(_TABLE[1] * _TEXELS), round(_TABLE[0] * _TEXELS), 3), (60, 70, 40), dtype=np.uint8)
     chance = np.random.default_rng(7)
     for index, quad in enumerate(tiles()):

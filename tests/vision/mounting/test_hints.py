@@ -39,7 +39,7 @@ def codes(shot: Shot, setup: MountingSetup = SETUP, glare: tuple[int, ...] = ())
     return [hint.code for hint in told(shot, setup, glare)]
 
 
-def test_a_camera_that_stands_well_gets_no_hint() -> None:
+def test_a_well_mounted_camera_gets_no_hint() -> None:
     assert codes(Shot(distance=400, blur=0.6, noise=1.5, tilt=5)) == []
 
 
@@ -60,11 +60,11 @@ def test_each_fault_of_a_mounting_has_its_code(shot: Shot, code: str) -> None:
     assert codes(shot) == [code]
 
 
-def test_a_reflection_is_told_with_where_it_is() -> None:
+def test_a_reflection_is_reported_with_its_place() -> None:
     assert told(Shot(), glare=(0,)) == (MountingHint("camera_glare", {"percent": 3, "where": "left"}),)
 
 
-def test_nothing_that_is_seen_is_told_before_all_else() -> None:
+def test_missing_tiles_are_the_first_hint() -> None:
     picture = draw(Shot())
     assert [hint.code for hint in mounting_hints(measure_mounting(picture, (), SETUP), SETUP)] == ["camera_no_tiles"]
 
@@ -78,9 +78,7 @@ def test_nothing_that_is_seen_is_told_before_all_else() -> None:
         (MarkKind.LABEL, False, []),
     ],
 )
-def test_numbers_that_are_not_read_are_a_matter_of_enrolment(
-    mark: MarkKind, code: list[str], *, enrolled: bool
-) -> None:
+def test_unread_numbers_suggest_enrolment(mark: MarkKind, code: list[str], *, enrolled: bool) -> None:
     setup = MountingSetup(TILE, mark, TRAY, 55.0)
     assert [hint.code for hint in print_hints(setup, enrolled=enrolled)] == code
 
@@ -92,7 +90,7 @@ def distance_hints(distance: float) -> tuple[MountingHint, ...]:
 
 
 @given(st.floats(200, 1200))
-def test_who_moves_the_camera_as_told_need_not_move_it_again(distance: float) -> None:
+def test_following_the_distance_hint_once_is_enough(distance: float) -> None:
     for hint in distance_hints(distance):
         step = 10 * int(str(hint.names["cm"]))
         assert distance_hints(distance - step if hint.code == "camera_too_far" else distance + step) == ()
@@ -104,13 +102,13 @@ def test_focus_is_judged_by_the_finest_line_of_the_mark(blur: float, verdict: st
     assert judge_focus(measure_mounting(draw(shot), quads(shot), SETUP), SETUP) == verdict
 
 
-def test_without_a_scale_nobody_can_say_whether_it_is_sharp_enough() -> None:
+def test_without_a_scale_the_focus_is_unknown() -> None:
     shot = Shot()
     assert judge_focus(measure_mounting(draw(shot), quads(shot)[:2], SETUP), SETUP) is None
 
 
 @pytest.mark.parametrize("tile", [(22.0, 30.0), (28.0, 38.0)])
-def test_a_carrier_is_as_wide_as_a_tray_is_wide_and_deep(tile: tuple[float, float]) -> None:
+def test_a_carrier_is_as_wide_as_a_trays_width_and_depth(tile: tuple[float, float]) -> None:
     tray, carrier = room_for(TRAY, tile), room_for(CARRIER, tile)
     assert carrier.long_mm == carrier.short_mm == tray.long_mm + tray.short_mm
     assert tray.fits((tray.short_mm, tray.long_mm))
@@ -128,24 +126,24 @@ def test_larger_marks_are_read_from_farther_away(mark: MarkKind) -> None:
     [((0.1, 0.1), "top_left"), ((0.5, 0.1), "top"), ((0.5, 0.5), "middle"), ((0.9, 0.5), "right"),
      ((0.9, 0.9), "bottom_right")],
 )  # fmt: skip
-def test_a_ninth_of_the_picture_has_a_name(at: tuple[float, float], name: str) -> None:
+def test_each_ninth_of_the_picture_has_a_name(at: tuple[float, float], name: str) -> None:
     assert picture_region(at) == name
 
 
-def test_every_hint_has_its_sentence_with_its_names() -> None:
+def test_every_hint_has_a_sentence_with_its_values() -> None:
     source = (Path(measure.__file__ or "")).read_text(encoding="utf-8")
     named = set(re.findall(r'Hint\("(\w+)"', source))
     assert named == HINTS.keys()
 
 
-def test_a_setting_that_was_not_taken_is_told_first() -> None:
+def test_a_setting_that_was_not_accepted_is_the_first_hint() -> None:
     shot = Shot(blur=3.0)
     seen = measure_mounting(draw(shot), quads(shot), SETUP)
     first, *_ = mounting_hints(seen, SETUP, (UnmetSetting("focus", 3.0, None), UnmetSetting("width", 1920, 1280.0)))
     assert hint_text(Translator("en"), first).startswith("The camera did not accept focus=3.0 (it uses -)")
 
 
-def test_a_look_is_told_in_figures_and_sentences() -> None:
+def test_a_report_has_figures_and_sentences() -> None:
     shot = Shot(tilt=25, distance=390)
     seen = measure_mounting(draw(shot), quads(shot), SETUP)
     look = MountingReport("a.jpg", seen, mounting_hints(seen, SETUP))

@@ -1,4 +1,4 @@
-"""A lens that is measured from pictures of a chart: what is known of it must come out."""
+"""A lens is measured from pictures of a chart, drawn with a known lens."""
 
 import json
 import tomllib
@@ -25,7 +25,7 @@ CORNERS: Points = np.array([FIRST + SQUARE * np.array([col, row]) for row in ran
 
 
 def view(x: float, y: float, turn: float = 0.0, lean: float = 0.0) -> Homography:
-    """Return the way from a chart to pixels of a straight lens; its middle lies at shares of the picture."""
+    """Return the map from a chart to undistorted pixels; its middle is at these shares of the picture."""
     scale = 0.42 * SIZE[0] / CHART.shape[1]
     c, s = scale * np.cos(turn), scale * np.sin(turn)
     middle = np.array(SIZE) * [x, y]
@@ -37,7 +37,7 @@ VIEWS = [view(x, y, 0.12 * (x - y), lean) for lean in (0.0, 0.3) for x in (0.2, 
 
 
 def seen(lens: Lens, noise: float = 0.0) -> list[Points]:
-    """Return the chart's corners in each view as a lens puts them."""
+    """Return the chart's corners in each view, as a lens distorts them."""
     chance = np.random.default_rng(9)
     return [lens.distort(project(way, CORNERS), SIZE) + chance.normal(0, noise, CORNERS.shape) for way in VIEWS]
 
@@ -48,7 +48,7 @@ def soft() -> Picture:
 
 
 def picture(lens: Lens, way: Homography) -> Picture:
-    """Return the chart on a grey table as a camera sees it through a lens."""
+    """Return a picture of the chart on a grey table through a lens."""
     rows, cols = np.indices((SIZE[1], SIZE[0]))
     pixels = np.asarray(np.column_stack([cols.ravel(), rows.ravel()]) + 0.5, dtype=np.float64)
     there = (
@@ -62,7 +62,7 @@ def picture(lens: Lens, way: Homography) -> Picture:
 
 @cache
 def shot(number: int) -> Picture:
-    """Return the chart in one of the views through the lens that bends most."""
+    """Return the chart in one of the views through the lens with most distortion."""
     return picture(BARREL, VIEWS[number])
 
 
@@ -79,7 +79,7 @@ def call(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     "lens", [BARREL, Lens(-0.07, 0.01, 0.49, 0.51), Lens(0.05)], ids=["barrel", "pincushion", "slight"]
 )
-def test_a_lens_is_found_as_it_is(lens: Lens) -> None:
+def test_a_lens_is_measured_exactly(lens: Lens) -> None:
     found = measure_lens(seen(lens), SIZE)
     numbers = [found.lens.k1, found.lens.k2, found.lens.x, found.lens.y]
     assert numbers == pytest.approx([lens.k1, lens.k2, lens.x, lens.y], abs=2e-3)
@@ -87,7 +87,7 @@ def test_a_lens_is_found_as_it_is(lens: Lens) -> None:
     assert found.before > 0.15
 
 
-def test_a_lens_is_found_though_corners_are_a_little_off() -> None:
+def test_a_lens_is_measured_though_corners_are_slightly_off() -> None:
     found = measure_lens(seen(BARREL, noise=0.15), SIZE).lens
     grid = np.stack(np.meshgrid(np.linspace(22, 698, 9), np.linspace(15, 390, 7)), axis=-1).reshape(-1, 2)
     true, told = BARREL.undistort(grid, SIZE), found.undistort(grid, SIZE)
@@ -102,7 +102,7 @@ def test_pictures_that_no_lens_explains_are_refused() -> None:
         measure_lens(views, SIZE)
 
 
-def test_a_lens_that_no_camera_s_address_can_have_is_refused_and_not_written() -> None:
+def test_a_lens_that_is_invalid_in_an_address_is_refused_and_not_written() -> None:
     with pytest.raises(LensUnclearError, match="middle half"):
         measure_lens(seen(Lens(0.3, 0.05, 0.2, 0.5)), SIZE)
 
@@ -115,11 +115,11 @@ def test_the_chart_is_found_through_a_lens_to_half_a_pixel() -> None:
         assert min(np.abs(corners - one).max() for one in (true, true[::-1])) < 0.5
 
 
-def test_half_a_chart_is_none() -> None:
+def test_half_a_chart_is_not_found() -> None:
     assert find_chart(picture(BARREL, view(0.0, 0.5))) is None
 
 
-def test_a_chart_at_one_end_leaves_the_other_to_be_seen() -> None:
+def test_a_chart_at_one_end_leaves_the_other_missing() -> None:
     left = BARREL.distort(project(view(0.2, 0.5), CORNERS), SIZE)
     assert {"top_right", "right", "bottom_right"} <= set(unseen_ninths([left], SIZE))
     assert "left" not in unseen_ninths([left], SIZE)
@@ -138,7 +138,7 @@ def test_a_folder_of_pictures_gives_the_lens(tmp_path: Path) -> None:
     assert told["before_px"] > 0.5
 
 
-def test_the_lens_goes_into_the_tables_configuration_and_replaces_the_one_before(tmp_path: Path) -> None:
+def test_the_lens_replaces_the_previous_one_in_the_tables_configuration(tmp_path: Path) -> None:
     (tmp_path / "seen").mkdir()
     address = folder(tmp_path / "seen", 6)
     table = tmp_path / "table.toml"
@@ -152,12 +152,12 @@ def test_the_lens_goes_into_the_tables_configuration_and_replaces_the_one_before
     assert written.replace(camera, "") == 'language = "en"  # ours\n\n[devices]\ncamera = ""  # above\n'
 
 
-def test_a_chart_that_was_not_everywhere_is_refused(tmp_path: Path) -> None:
+def test_a_chart_that_was_not_seen_everywhere_is_refused(tmp_path: Path) -> None:
     result = call(folder(tmp_path, 2), "--json")
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "lens_chart")
 
 
-def test_somebody_at_the_camera_is_told_where_to_put_the_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_is_told_where_to_put_the_chart(monkeypatch: pytest.MonkeyPatch) -> None:
     shots = iter([np.full((*reversed(SIZE), 3), 90, dtype=np.uint8), *map(shot, range(6))])
     monkeypatch.setattr("vision.sim.camera.SimulatedCamera._take", lambda _: next(shots))
     result = CliRunner().invoke(homologue, ["lens", "sim://tray"], input="\n" * 40)
@@ -179,13 +179,13 @@ def test_a_chart_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["chart.pdf", "none/chart.png"])
-def test_a_chart_goes_where_it_can(tmp_path: Path, name: str) -> None:
+def test_a_chart_is_refused_where_it_cannot_be_written(tmp_path: Path, name: str) -> None:
     result = call("--chart", str(tmp_path / name), "--json")
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "unwritable")
 
 
 @pytest.mark.parametrize("content", ["camera = 'sim://tray'", "[devices]\ncamera = 3", "devices = 1", "[devices", ""])
-def test_a_file_without_a_camera_is_no_tables(tmp_path: Path, content: str) -> None:
+def test_a_file_without_a_camera_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "table.toml").write_text(content)
     result = call("--table", str(tmp_path / "table.toml"), "--json")
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "table_file")
@@ -199,5 +199,5 @@ def test_only_the_cameras_own_line_is_changed() -> None:
         with_table_camera('devices = {camera = "sim://tray"}', "sim://tray?seed=1")
 
 
-def test_one_thing_is_asked_for() -> None:
+def test_exactly_one_of_the_arguments_is_required() -> None:
     assert call().exit_code == call("sim://tray", "--chart", "chart.png").exit_code == 2

@@ -1,4 +1,4 @@
-"""PDFs as a printer and a camera would have them: rendered, read, measured."""
+"""Printed sheets as pictures: PDFs rendered, read and measured."""
 
 import io
 import random
@@ -17,13 +17,13 @@ from vision.sheets.registry import draw_faces
 from vision.sheets.sheet import LabelOrder
 
 MM: Final = 72 / 25.4
-"""Points a millimetre."""
+"""Points per millimetre."""
 
 PRINTED_FACES: Final = draw_faces(random.Random(4))
 
 
 def labels(name: str = "avery-l4730", **changed: Any) -> LabelOrder:  # noqa: ANN401 - any field
-    """Labels of set 3, all of them, unless something else is said."""
+    """Return labels of set 3, all of them by default."""
     return LabelOrder(**{"set": 3, "faces": PRINTED_FACES, "sheet": sheet_formats()[name], **changed})
 
 
@@ -34,7 +34,7 @@ def pages(pdf: bytes) -> int:
 
 
 def render(pdf: bytes, page: int, dots: float = 200) -> Picture:
-    """Render a page, from 0, in grey, shape (height, width), at so many dots an inch."""
+    """Render a page, counted from 0, in grey, shape (height, width), with this many dots per inch."""
     with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
         drawn = document[page].render(scale=dots / 72).to_numpy()
     return np.asarray(cv2.cvtColor(drawn, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -42,7 +42,7 @@ def render(pdf: bytes, page: int, dots: float = 200) -> Picture:
 
 @dataclass(frozen=True)
 class Label:
-    """A label read back: how many modules wide, and where, pixels."""
+    """A label that was read: its number of modules, and its corners, pixels."""
 
     modules: int
     quad: Quad
@@ -54,7 +54,7 @@ class Label:
 
 
 def read(picture: Picture) -> dict[int, Label]:
-    """Read a rendered page with our own reader: serial to label, of set 3. The one place that asks it."""
+    """Read a rendered page with our own reader; return the labels of set 3 by serial."""
     decoded = [one for one in decode_labels(picture, local=False) if one[0].set == 3]
     assert len({payload for payload, _, _ in decoded}) == len(decoded)
     return {payload.serial: Label(modules, quad) for payload, modules, quad in decoded}

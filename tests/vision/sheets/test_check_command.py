@@ -1,4 +1,4 @@
-"""`homologue set check`: pictures of a whole set in, what is missing, double or foreign out."""
+"""`homologue set check`: missing, double and foreign tiles from pictures of a whole set."""
 
 import json
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ COLUMNS = 17
 
 
 def picture_of(*tiles: tuple[int, int]) -> Picture:
-    """Return a picture of tiles, each a set and a serial, spread out face down on a dark cloth."""
+    """Return a picture of tiles (set and serial), spread out face down on a dark cloth."""
     stamps = [tile_stamp(SimulatedTile(number, serial)) for number, serial in tiles]
     high, wide = stamps[0].shape[:2]
     rows = -(-len(stamps) // COLUMNS)
@@ -70,7 +70,7 @@ def test_missing_double_and_foreign_tiles_are_named(tmp_path: Path) -> None:
     assert line["unread"] == 0
 
 
-def test_people_are_told_in_words_and_with_the_registry_which_faces_are_missing(tmp_path: Path) -> None:
+def test_the_text_for_people_names_missing_faces_from_the_registry(tmp_path: Path) -> None:
     shown = heap(tmp_path / "heap.png", ALL - {17})
     registry = tmp_path / "sets.json"
     registry.write_bytes(registry_bytes({3: PRINTED_FACES}))
@@ -79,7 +79,7 @@ def test_people_are_told_in_words_and_with_the_registry_which_faces_are_missing(
     assert (named.exit_code, named.stdout) == (1, f"set 03: NOT complete\n  missing 1: 017 ({PRINTED_FACES[17]})\n")
 
 
-def test_a_bad_picture_is_told_and_stops_no_other(tmp_path: Path) -> None:
+def test_a_bad_picture_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     whole = heap(tmp_path / "whole.png", ALL)
     (tmp_path / "bad.jpg").write_bytes(b"no picture")
     result = check(tmp_path / "bad.jpg", whole)
@@ -90,14 +90,14 @@ def test_a_bad_picture_is_told_and_stops_no_other(tmp_path: Path) -> None:
     ]
 
 
-def test_a_picture_of_nothing_shows_no_tile(tmp_path: Path) -> None:
+def test_an_empty_picture_shows_no_tile(tmp_path: Path) -> None:
     nothing = tmp_path / "nothing.png"
     cv2.imwrite(str(nothing), np.full((400, 600), 90, np.uint8))
     code, line = found(nothing, "--set", "C")
     assert (code, line["set"], len(line["missing"])) == (1, "C", 136)
 
 
-def test_a_registry_that_cannot_help_is_told(tmp_path: Path) -> None:
+def test_an_unusable_registry_is_reported(tmp_path: Path) -> None:
     nothing = tmp_path / "nothing.png"
     cv2.imwrite(str(nothing), np.full((400, 600), 90, np.uint8))
     registry = tmp_path / "sets.json"
@@ -113,5 +113,5 @@ def test_a_registry_that_cannot_help_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["", "100", "CC", "-1", "٣", "é", "3 "])
-def test_a_set_is_two_digits_or_a_letter(tmp_path: Path, named: str) -> None:
+def test_a_set_name_is_two_digits_or_a_letter(tmp_path: Path, named: str) -> None:
     assert check(tmp_path / "any.png", "--set", named).exit_code == 2

@@ -1,4 +1,4 @@
-"""`homologue labels`: a set is drawn once, its secret is kept, and what is refused changes nothing."""
+"""`homologue labels`: a set is drawn once, stays secret, and a refused command changes nothing."""
 
 import json
 import stat
@@ -33,7 +33,7 @@ def printed(folder: Path, output: str = "sheet.pdf") -> list[int]:
     return sorted(read(render((folder / output).read_bytes(), 1)))
 
 
-def test_a_new_set_gets_a_registry_and_a_sheet_for_their_owner_alone(tmp_path: Path) -> None:
+def test_a_new_set_gets_a_registry_and_a_sheet_readable_by_their_owner_only(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert (result.exit_code, result.stderr) == (0, "")
     assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {
@@ -44,7 +44,7 @@ def test_a_new_set_gets_a_registry_and_a_sheet_for_their_owner_alone(tmp_path: P
     assert printed(tmp_path) == [*range(1, 137)]
 
 
-def test_no_face_is_told_on_the_screen(tmp_path: Path) -> None:
+def test_no_face_is_printed_on_the_screen(tmp_path: Path) -> None:
     result = run(tmp_path)
     said = set(result.output.replace(str(tmp_path), "").replace(".", " ").replace(";", " ").split())
     assert said & set(faces(tmp_path).values()) == set()
@@ -56,12 +56,12 @@ def test_two_sets_are_drawn_differently(tmp_path: Path) -> None:
     assert faces(tmp_path, 3) != faces(tmp_path, 4)
 
 
-def test_a_set_that_is_there_is_not_drawn_again_by_accident(tmp_path: Path) -> None:
+def test_an_existing_set_is_not_drawn_again_by_accident(tmp_path: Path) -> None:
     run(tmp_path)
     assert "--force" in refused(tmp_path, "registry_set_exists")
 
 
-def test_force_draws_a_set_anew_and_leaves_the_others(tmp_path: Path) -> None:
+def test_force_draws_a_set_again_and_leaves_the_others(tmp_path: Path) -> None:
     run(tmp_path)
     run(tmp_path, "--set", "4")
     three, four = faces(tmp_path, 3), faces(tmp_path, 4)
@@ -69,33 +69,33 @@ def test_force_draws_a_set_anew_and_leaves_the_others(tmp_path: Path) -> None:
     assert (faces(tmp_path, 3) != three, faces(tmp_path, 4)) == (True, four)
 
 
-def test_with_its_registry_a_set_is_printed_again_as_it_was(tmp_path: Path) -> None:
+def test_a_registered_set_is_printed_again_unchanged(tmp_path: Path) -> None:
     run(tmp_path)
     before = (tmp_path / "sheet.pdf").read_bytes(), (tmp_path / "sets.json").read_bytes()
     assert run(tmp_path, "--registry", str(tmp_path / "sets.json"), output="again.pdf").exit_code == 0
     assert ((tmp_path / "again.pdf").read_bytes(), (tmp_path / "sets.json").read_bytes()) == before
 
 
-def test_lost_labels_are_printed_alone(tmp_path: Path) -> None:
+def test_only_lost_labels_are_printed(tmp_path: Path) -> None:
     run(tmp_path)
     assert run(tmp_path, "--only", "17, 093", output="lost.pdf").exit_code == 0
     assert printed(tmp_path, "lost.pdf") == [17, 93]
 
 
-def test_a_registry_of_an_event_gets_a_set_that_it_does_not_have(tmp_path: Path) -> None:
+def test_an_events_registry_gets_a_missing_set(tmp_path: Path) -> None:
     run(tmp_path, "--set", "4")
     run(tmp_path, "--registry", str(tmp_path / "sets.json"))
     assert list(json.loads((tmp_path / "sets.json").read_text())) == ["3", "4"]
 
 
-def test_labels_of_a_set_that_nobody_has_drawn_are_not_lost(tmp_path: Path) -> None:
+def test_single_labels_of_an_unknown_set_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, "registry_missing", "--only", "17")
     run(tmp_path, "--set", "4")
     refused(tmp_path, "registry_set_missing", "--only", "17")
 
 
 @pytest.mark.parametrize("only", ["", "0", "137", "17;93", "17,", "-1", "1.5", "00", "١٧", "17" * 5000])
-def test_what_are_no_serials_is_refused(tmp_path: Path, only: str) -> None:
+def test_invalid_serials_are_refused(tmp_path: Path, only: str) -> None:
     refused(tmp_path, "serials_invalid", "--only", only)
 
 
@@ -113,18 +113,16 @@ def test_what_are_no_serials_is_refused(tmp_path: Path, only: str) -> None:
         ("unwritable", ["--registry", "/nowhere/at/all/sets.json"]),
     ],
 )
-def test_what_cannot_be_printed_is_refused_and_nothing_is_drawn(
-    tmp_path: Path, code: str, arguments: list[str]
-) -> None:
+def test_an_unprintable_order_is_refused_and_nothing_is_drawn(tmp_path: Path, code: str, arguments: list[str]) -> None:
     refused(tmp_path, code, *arguments)
 
 
-def test_labels_go_to_a_pdf_alone(tmp_path: Path) -> None:
+def test_labels_are_written_to_pdf_files_only(tmp_path: Path) -> None:
     run(tmp_path)
     refused(tmp_path, "file_name_refused", output="sets.json")
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     refused(tmp_path, "unwritable", output="gone/sheet.pdf")
 
 
@@ -133,15 +131,15 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     [["--set", "100"], ["--set", "-1"], ["--scale", "94"], ["--scale", "106"], ["--start", "0"], ["--modules", "16"],
      ["--margin-left", "-1"], ["--only", "17", "--force"], ["--format", "none"], ["--language", "de"]],
 )  # fmt: skip
-def test_what_no_option_takes_is_a_mistake_of_usage(tmp_path: Path, arguments: list[str]) -> None:
+def test_values_out_of_range_are_usage_errors(tmp_path: Path, arguments: list[str]) -> None:
     assert run(tmp_path, *arguments).exit_code == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_set_zero_and_a_set_ninety_nine_can_be_had(tmp_path: Path) -> None:
+def test_sets_0_and_99_are_valid(tmp_path: Path) -> None:
     assert [run(tmp_path, "--set", number).exit_code for number in ("0", "99")] == [0, 0]
 
 
-def test_formats_are_listed_without_anything_else_said() -> None:
+def test_formats_are_listed_without_other_arguments() -> None:
     result = CliRunner().invoke(homologue, ["labels", "--list-formats"])
     assert (result.exit_code, result.stdout.split()[0]) == (0, "format")

@@ -1,4 +1,4 @@
-"""Whether a set is complete: what holds whatever the pictures show, and in whatever order they come."""
+"""Whether a set is complete, for any pictures in any order."""
 
 import random
 from dataclasses import replace
@@ -17,7 +17,7 @@ WHOLE = tuple(SetTile("03", serial) for serial in range(1, 137))
 
 
 @given(LOOKS, NAMES, st.randoms(use_true_random=False))
-def test_the_order_of_pictures_and_of_tiles_in_them_changes_nothing(
+def test_the_order_of_pictures_and_tiles_does_not_matter(
     looks: list[PictureTiles], named: str | None, chance: random.Random
 ) -> None:
     mixed = [replace(look, tiles=tuple(chance.sample(look.tiles, len(look.tiles)))) for look in looks]
@@ -26,13 +26,13 @@ def test_the_order_of_pictures_and_of_tiles_in_them_changes_nothing(
 
 
 @given(LOOKS, NAMES)
-def test_pictures_taken_twice_say_the_same(looks: list[PictureTiles], named: str | None) -> None:
+def test_the_same_pictures_twice_give_the_same_result(looks: list[PictureTiles], named: str | None) -> None:
     once, twice = judge_set(looks, named), judge_set([*looks, *looks], named)
     assert replace(twice, unread=0, face_up=0) == replace(once, unread=0, face_up=0)
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]), LOOKS)
-def test_a_further_picture_never_makes_a_tile_missing_nor_takes_a_fault_back(
+def test_another_picture_never_adds_a_missing_tile_or_removes_a_fault(
     looks: list[PictureTiles], named: str, further: list[PictureTiles]
 ) -> None:
     before, after = judge_set(looks, named), judge_set([*looks, *further], named)
@@ -42,7 +42,7 @@ def test_a_further_picture_never_makes_a_tile_missing_nor_takes_a_fault_back(
 
 
 @given(LOOKS, st.sampled_from(["03", "04", "C"]))
-def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: list[PictureTiles], named: str) -> None:
+def test_each_tile_is_missing_or_was_seen_and_foreign_tiles_are_listed(looks: list[PictureTiles], named: str) -> None:
     found = judge_set(looks, named)
     tiles = [tile for look in looks for tile in look.tiles]
     seen = {tile.serial for tile in tiles if tile.set == named}
@@ -52,12 +52,12 @@ def test_each_tile_is_missing_or_was_seen_and_each_that_was_seen_is_told(looks: 
 
 
 @given(st.sets(st.integers(1, 136)), st.sets(st.integers(1, 136)))
-def test_a_set_is_complete_when_all_pictures_together_show_all_of_it(first: set[int], second: set[int]) -> None:
+def test_a_set_is_complete_if_all_pictures_together_show_it(first: set[int], second: set[int]) -> None:
     looks = [PictureTiles(tuple(SetTile("03", serial) for serial in shown)) for shown in (first, second)]
     assert judge_set(looks, "03").complete == (first | second == set(range(1, 137)))
 
 
-def test_a_serial_in_two_pictures_is_no_double_and_in_one_picture_it_is() -> None:
+def test_a_serial_is_double_only_if_one_picture_shows_it_twice() -> None:
     assert judge_set([PictureTiles(WHOLE), PictureTiles(WHOLE[:50])], "03").complete
     found = judge_set([PictureTiles((*WHOLE, WHOLE[16]))], "03")
     assert (found.double, found.missing, found.complete) == ((17,), (), False)
@@ -68,21 +68,21 @@ def test_a_foreign_tile_makes_a_whole_set_incomplete() -> None:
     assert (found.foreign, found.missing, found.complete) == ((SetTile("04", 17),), (), False)
 
 
-def test_a_tile_that_says_no_set_stands_for_none_of_a_named_set() -> None:
+def test_a_tile_without_a_set_name_does_not_count_in_a_named_set() -> None:
     found = judge_set([PictureTiles((*WHOLE[1:], SetTile(None, 1)))], "03")
     assert (found.missing, found.unread) == ((1,), 1)
 
 
-def test_without_a_name_the_set_is_the_one_that_most_tiles_say() -> None:
+def test_by_default_the_set_is_the_one_that_most_tiles_name() -> None:
     assert judge_set([PictureTiles((*WHOLE, SetTile("04", 17)))]) == judge_set(
         [PictureTiles((*WHOLE, SetTile("04", 17)))], "03"
     )
 
 
-def test_a_set_whose_backs_say_no_set_is_judged_by_its_numbers() -> None:
+def test_a_set_without_a_name_is_judged_by_its_numbers() -> None:
     found = judge_set([PictureTiles(tuple(SetTile(None, serial) for serial in range(2, 137)))])
     assert found == Completeness(None, (1,), (), (), 0, 0)
 
 
-def test_no_picture_shows_no_tile() -> None:
+def test_without_pictures_all_tiles_are_missing() -> None:
     assert judge_set([]) == Completeness(None, (*range(1, 137),), (), (), 0, 0)

@@ -1,4 +1,4 @@
-"""Sheets of labels: sizes and places."""
+"""Formats of label sheets: sizes and positions."""
 
 import math
 from itertools import pairwise
@@ -14,7 +14,7 @@ from vision.sheets.sheet import format_list
 
 
 @pytest.mark.parametrize("name", sheet_formats())
-def test_every_label_of_a_format_lies_on_its_page_and_on_no_other_label(name: str) -> None:
+def test_every_label_lies_on_the_page_and_overlaps_no_other(name: str) -> None:
     sheet = sheet_formats()[name]
     assert with_margins(sheet, None, None, 1.0) == sheet
     assert sheet.across >= sheet.width
@@ -22,7 +22,7 @@ def test_every_label_of_a_format_lies_on_its_page_and_on_no_other_label(name: st
 
 
 @pytest.mark.parametrize("name", sheet_formats())
-def test_every_format_takes_the_usual_code_and_fits_on_a_tile(name: str) -> None:
+def test_every_format_fits_the_usual_code_and_a_tile(name: str) -> None:
     sheet = sheet_formats()[name]
     assert lay_out_label(*sheet.upright, 14, "none").module >= 0.5
     assert sheet.upright[0] <= 20
@@ -34,7 +34,7 @@ def test_every_format_takes_the_usual_code_and_fits_on_a_tile(name: str) -> None
     [(10.0, None, 1.0), (None, 28.0, 1.0), (None, None, 1.05), (-0.1, None, 1.0), (math.nan, None, 1.0),
      (None, math.nan, 1.0), (None, None, math.nan)],
 )  # fmt: skip
-def test_what_would_put_labels_off_the_page_is_refused(left: float | None, top: float | None, scale: float) -> None:
+def test_margins_that_put_labels_off_the_page_are_refused(left: float | None, top: float | None, scale: float) -> None:
     with pytest.raises(LabelsOffPageError):
         with_margins(sheet_formats()[USUAL_FORMAT], left, top, scale)
 
@@ -63,7 +63,7 @@ def test_groups_keep_their_order_and_share_no_sticker(
 
 
 @given(SIZES, GRIDS)
-def test_a_group_is_never_broken_over_two_lines(sizes: list[int], grid: tuple[int, int]) -> None:
+def test_a_group_is_never_split_between_lines(sizes: list[int], grid: tuple[int, int]) -> None:
     steps = {
         (after[0] - before[0], after[1] - before[1])
         for one in place_groups(sizes, *grid)
@@ -72,10 +72,10 @@ def test_a_group_is_never_broken_over_two_lines(sizes: list[int], grid: tuple[in
     assert steps in ({(1, 0)}, {(0, 1)})
 
 
-def test_groups_lie_in_columns_where_a_sheet_takes_more_of_them_so() -> None:
+def test_groups_are_placed_in_columns_if_that_needs_fewer_sheets() -> None:
     assert place_groups([5] * 34, 7, 27)[1].cells == ((0, 5), (0, 6), (0, 7), (0, 8), (0, 9))
     assert place_groups([5] * 34, 7, 27)[-1].sheet == 0
 
 
-def test_every_format_takes_a_face_and_its_four_labels_in_a_line_either_way() -> None:
+def test_every_format_fits_a_face_and_its_four_labels_in_a_line_either_way() -> None:
     assert [sheet.name for sheet in sheet_formats().values() if min(sheet.columns, sheet.rows) < 5] == []

@@ -1,4 +1,4 @@
-"""A label has its code, the white about it, and the number, and all of it stays off the edge."""
+"""A label has its code with a white margin, and the number, and nothing near the edge."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ NEAR = 1e-6
 
 
 @given(SIDES, SIDES, st.sampled_from(MODULE_COUNTS), st.sampled_from(NUMBER_SIZES))
-def test_code_with_its_white_and_number_lie_inside_and_apart(
+def test_code_with_margin_and_number_are_inside_and_apart(
     width: float, height: float, modules: int, number: NumberSize
 ) -> None:
     try:
@@ -49,18 +49,18 @@ def test_code_with_its_white_and_number_lie_inside_and_apart(
 
 
 @pytest.mark.parametrize("number", NUMBER_SIZES)
-def test_what_would_be_too_fine_for_a_camera_is_refused(number: NumberSize) -> None:
+def test_codes_too_fine_for_a_camera_are_refused(number: NumberSize) -> None:
     with pytest.raises(LabelTooSmallError):
         lay_out_label(7.0, 7.0, 14, number)
 
 
 @pytest.mark.parametrize(("side", "modules"), [(7.0, 10), (9.39, 10), (9.4, 12), (40, 12)])
-def test_a_label_has_twelve_modules_where_they_are_large_enough(side: float, modules: int) -> None:
+def test_a_label_has_twelve_modules_if_they_are_large_enough(side: float, modules: int) -> None:
     assert usual_modules(side, side, "none") == modules
 
 
 @pytest.mark.parametrize("modules", MODULE_COUNTS)
-def test_a_code_has_as_many_modules_as_its_text_asks_for_and_says_the_tile(modules: int) -> None:
+def test_a_code_contains_the_tile_and_has_the_modules_of_its_text(modules: int) -> None:
     text = payload_text(Payload(3, 17), modules)
     assert code_modules(Payload(3, 17), modules).shape == (modules, modules)
     assert (module_count(text), parse_payload(text)) == (modules, Payload(3, 17))
@@ -71,5 +71,5 @@ def test_a_code_has_as_many_modules_as_its_text_asks_for_and_says_the_tile(modul
     [("006", True), ("068", True), ("001", True), ("100", True), ("090", True),
      ("111", False), ("101", False), ("088", True), ("017", False), ("136", False), ("096", True), ("069", True)],
 )  # fmt: skip
-def test_a_number_that_reads_as_another_upside_down_has_a_bar(text: str, bar: bool) -> None:  # noqa: FBT001 - a table
+def test_a_number_that_is_another_upside_down_has_a_bar(text: str, bar: bool) -> None:  # noqa: FBT001 - a table
     assert needs_bar(text) == bar

@@ -1,4 +1,4 @@
-"""The registry of sets, and the private file that it is in."""
+"""The registry of sets, and its private file."""
 
 import fcntl
 import json
@@ -30,7 +30,7 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_file_is_for_its_owner_alone_even_where_an_open_one_was(tmp_path: Path) -> None:
+def test_a_file_becomes_private_even_if_it_replaces_a_public_one(tmp_path: Path) -> None:
     path = tmp_path / "sets.json"
     path.write_bytes(b"old")
     path.chmod(0o644)
@@ -39,7 +39,7 @@ def test_a_file_is_for_its_owner_alone_even_where_an_open_one_was(tmp_path: Path
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode), names_in(tmp_path)) == (b"new", 0o600, ["sets.json"])
 
 
-def test_when_the_block_fails_what_was_there_stays_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "sets.json"
     path.write_bytes(b"old")
     with pytest.raises(ZeroDivisionError), private_file(path, b"new"):
@@ -47,7 +47,7 @@ def test_when_the_block_fails_what_was_there_stays_and_nothing_else(tmp_path: Pa
     assert (path.read_bytes(), names_in(tmp_path)) == (b"old", ["sets.json"])
 
 
-def test_of_two_files_the_first_is_not_there_without_the_second(tmp_path: Path) -> None:
+def test_of_two_files_neither_is_written_without_the_other(tmp_path: Path) -> None:
     taken = tmp_path / "sets.json"
     taken.mkdir()
     with (
@@ -59,7 +59,7 @@ def test_of_two_files_the_first_is_not_there_without_the_second(tmp_path: Path) 
     assert names_in(tmp_path) == ["sets.json"]
 
 
-def test_while_one_writes_others_wait(tmp_path: Path) -> None:
+def test_others_wait_while_one_command_writes(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with locked_folder(tmp_path), pytest.raises(BlockingIOError):
@@ -86,7 +86,7 @@ def of(number: int, seed: int = 1) -> SetRegistry:
 
 
 @given(st.lists(st.integers(0, 99), unique=True, max_size=4), st.integers(0, 1000))
-def test_what_is_written_is_read_here_and_by_the_scorer(
+def test_the_registry_is_read_here_and_by_the_scorer(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int], seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -103,14 +103,14 @@ def test_a_drawn_set_has_every_serial_once_and_every_face_four_times(seed: int) 
     assert Counter(faces.values()) == dict.fromkeys(FACES, 4)
 
 
-def test_a_face_lies_on_any_serial_as_likely() -> None:
+def test_every_face_is_equally_likely_on_every_serial() -> None:
     chance = random.Random(8)
     first = Counter(draw_faces(chance)[1] for _ in range(3400))
     assert len(first) == 34
-    assert max(first.values()) < 140  # 100 expected, standard deviation 10
+    assert max(first.values()) < 140  # 100 expected, with a standard deviation of 10
 
 
-def test_a_registry_written_in_one_line_is_read_too(tmp_path: Path) -> None:
+def test_a_registry_written_on_one_line_is_read(tmp_path: Path) -> None:
     assert read_set_registry(written(tmp_path, json.dumps(of(3)))) == of(3)
 
 
@@ -153,11 +153,11 @@ def test_a_fifth_tile_of_a_face_is_named(tmp_path: Path) -> None:
     "content",
     ["", "[]", "3", '{"3": []}', '{"3": {}', "{" * 100_000, "[" * 100_000, b"\xff", " " * 1_000_001, "9" * 5000],
 )  # fmt: skip
-def test_what_is_no_registry_is_refused_with_a_code(tmp_path: Path, content: str | bytes) -> None:
+def test_other_files_are_refused_with_a_code(tmp_path: Path, content: str | bytes) -> None:
     assert len(mistakes_in(tmp_path, content)) == 1
 
 
-def test_a_set_of_no_number_is_named(tmp_path: Path) -> None:
+def test_an_invalid_set_number_is_named(tmp_path: Path) -> None:
     content = registry_bytes(of(3)).decode().replace('"3": {', '"C": {')
     assert mistakes_in(tmp_path, content)[0] == "line 3: 'C' is no set, 0 to 99"
 
@@ -166,15 +166,13 @@ NESTED = st.recursive(st.none() | st.text(max_size=4), lambda inner: st.dictiona
 
 
 @given(st.text(max_size=60) | NESTED.map(json.dumps).filter(lambda content: content != "{}"))
-def test_rubbish_is_refused_with_a_code_and_nothing_else(
-    tmp_path_factory: pytest.TempPathFactory, content: str
-) -> None:
+def test_rubbish_is_refused_with_a_code(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
     path = written(tmp_path_factory.mktemp("folder"), content.encode("utf-8", "replace"))
     with pytest.raises(RegistryInvalidError):
         read_set_registry(path)
 
 
-def test_a_registry_without_sets_is_one(tmp_path: Path) -> None:
+def test_a_registry_without_sets_is_valid(tmp_path: Path) -> None:
     assert read_set_registry(written(tmp_path, "{}")) == {}
 
 
@@ -182,11 +180,11 @@ def test_a_set_without_tiles_is_named(tmp_path: Path) -> None:
     assert mistakes_in(tmp_path, '{"3": {}}')[0] == "line 1: '' is no serial, 1 to 136"
 
 
-def test_a_registry_that_is_not_there_has_a_code_of_its_own(tmp_path: Path) -> None:
+def test_a_missing_registry_has_its_own_code(tmp_path: Path) -> None:
     with pytest.raises(RegistryMissingError):
         read_set_registry(tmp_path / "gone.json")
 
 
-def test_a_folder_is_no_registry(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_registry(tmp_path: Path) -> None:
     with pytest.raises(RegistryInvalidError):
         read_set_registry(tmp_path)

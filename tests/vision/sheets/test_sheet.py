@@ -1,4 +1,4 @@
-"""Sheets of labels, printed, rendered and read back."""
+"""Sheets of labels, rendered and read back."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ MM = DOTS / 25.4
 
 
 def cell_of(wanted: LabelOrder, mark: Label, dots: float) -> tuple[int, int]:
-    """Return column and row of the sticker on which the middle of a label lies."""
+    """Return column and row of the sticker that contains the middle of a label."""
     sheet = wanted.sheet
     right, down = mark.centre / dots * 25.4
     column, row = int((right - sheet.left) // sheet.across), int((down - sheet.top) // sheet.down)
@@ -30,7 +30,7 @@ def cell_of(wanted: LabelOrder, mark: Label, dots: float) -> tuple[int, int]:
 
 
 def faces_drawn(wanted: LabelOrder, pdf: bytes, page: int) -> dict[tuple[int, int], str]:
-    """Return the stickers that show a face, as the code written beside the drawing."""
+    """Return the stickers that show a face, by the code written beside the drawing."""
     sheet = wanted.sheet
     cells = [(column, row) for row in range(sheet.rows) for column in range(sheet.columns)]
     boxes = [(*sheet.corner_of(*cell), sheet.width, sheet.height) for cell in cells]
@@ -39,14 +39,14 @@ def faces_drawn(wanted: LabelOrder, pdf: bytes, page: int) -> dict[tuple[int, in
 
 
 def step_back(cell: tuple[int, int], labelled: dict[tuple[int, int], int], way: tuple[int, int]) -> tuple[int, int]:
-    """Go back over labels to what stands before them."""
+    """Move back over stickers with labels to the one before them."""
     while cell in labelled:
         cell = cell[0] - way[0], cell[1] - way[1]
     return cell
 
 
 @pytest.mark.parametrize("name", sheet_formats())
-def test_each_label_of_a_set_is_read_after_the_face_that_it_is_for(name: str) -> None:
+def test_each_label_follows_the_drawing_of_its_face(name: str) -> None:
     wanted = labels(name, number="none")
     pdf = labels_pdf(wanted)
     read_back: dict[int, str] = {}
@@ -69,7 +69,7 @@ def test_each_kind_of_label_is_read(modules: int, number: NumberSize) -> None:
 
 
 def dark(picture: Picture, left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Return the box about all that is black in a box: left, top, width, height, all in millimetres."""
+    """Return the bounding box of everything black in a box: left, top, width, height, in millimetres."""
     x, y, across, down = (round(length * MM) for length in (left, top, width, height))
     ys, xs = np.nonzero(picture[y : y + down, x : x + across] < 128)
     ends = xs.min(), ys.min(), xs.max() + 1 - xs.min(), ys.max() + 1 - ys.min()
@@ -97,7 +97,7 @@ def test_modules_pitch_and_margins_have_their_size_on_paper(name: str, scale: fl
     assert one[:2] == within([(start[at] + layout.code[at]) * scale for at in (0, 1)], abs=0.1)
 
 
-def test_other_margins_move_every_label_by_as_much() -> None:
+def test_changed_margins_move_every_label_by_as_much() -> None:
     usual = labels()
     moved = labels(sheet=with_margins(usual.sheet, 6.0, 12.0, 1.0))
     before, after = (read(render(labels_pdf(one), 1)) for one in (usual, moved))
@@ -107,7 +107,7 @@ def test_other_margins_move_every_label_by_as_much() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.01])
-def test_the_frame_of_the_first_page_is_a_hundred_millimetres_and_the_ruler_four_inches(scale: float) -> None:
+def test_the_test_pages_frame_is_100_millimetres_and_its_ruler_four_inches(scale: float) -> None:
     wanted = labels("plain-a4", scale=scale)
     picture = render(labels_pdf(wanted), 0, DOTS)
     middle = picture[:, round(75 * MM) : round(135 * MM)] < 128
@@ -122,7 +122,7 @@ def test_the_same_labels_give_the_same_bytes() -> None:
     assert labels_pdf(labels()) == labels_pdf(labels())
 
 
-def test_lost_labels_are_printed_alone_on_what_is_left_of_a_sheet() -> None:
+def test_only_lost_labels_are_printed_on_the_rest_of_a_sheet() -> None:
     lost = {serial: PRINTED_FACES[serial] for serial in (17, 93)}
     wanted = labels(faces=lost, start=171)
     read_back = read(render(labels_pdf(wanted), 1))
@@ -131,12 +131,12 @@ def test_lost_labels_are_printed_alone_on_what_is_left_of_a_sheet() -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_each_honour_and_each_suit_has_a_name_of_its_own(language: str) -> None:
+def test_each_honour_and_suit_has_its_own_name(language: str) -> None:
     assert len({face_name(Translator(language), face) for face in FACES}) == 3 + 7
 
 
 @pytest.mark.parametrize("language", languages())
-def test_lines_fit_and_lose_nothing_but_the_spaces_at_their_ends(language: str) -> None:
+def test_wrapped_lines_fit_and_lose_only_spaces_at_their_ends(language: str) -> None:
     for step in steps(sheet_formats()["plain-a4"], Translator(language), 3):
         lines = wrapped_lines(step, 60, 3.4)
         assert [line for line in lines if text_width(line, 3.4) > 60] == []
@@ -146,7 +146,7 @@ def test_lines_fit_and_lose_nothing_but_the_spaces_at_their_ends(language: str) 
 
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("name", ["avery-l4730", "online-ol1930", "plain-letter"])
-def test_the_steps_stay_inside_the_frame(language: str, name: str) -> None:
+def test_the_instructions_stay_inside_the_frame(language: str, name: str) -> None:
     picture = render(labels_pdf(labels(name, language=language, number="none")), 0, 100)
     sheet, dots = sheet_formats()[name], 100 / 25.4
     left, top = ((side - SIDE) / 2 for side in sheet.page)
@@ -155,11 +155,11 @@ def test_the_steps_stay_inside_the_frame(language: str, name: str) -> None:
     assert (below[:, : round((SIDE - 9) * dots)] < 200).sum() == 0
 
 
-def test_chinese_letters_are_written_in_a_chinese_font() -> None:
+def test_chinese_characters_use_a_chinese_font() -> None:
     assert list(font_runs("第3套", bold=True)) == [(CHINESE, "第"), (LATIN, "3"), (CHINESE, "套")]
 
 
 @pytest.mark.parametrize("language", languages())
-def test_labels_are_the_same_in_each_language(language: str) -> None:
+def test_labels_are_the_same_in_all_languages(language: str) -> None:
     pdf = labels_pdf(labels(language=language))
     assert (pages(pdf), len(read(render(pdf, 1)))) == (2, 136)

@@ -1,4 +1,4 @@
-"""The simulated camera behaves like a camera, and the one reader reads its pictures."""
+"""The simulated camera behaves like a camera, and the real reader reads its pictures."""
 
 import random
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def faults_in(tray: Tray, deal: Deal, address: str = "sim://tray?seed=7") -> set
 
 
 @pytest.mark.parametrize("seed", [0, 3, 5])
-def test_whatever_is_laid_is_what_is_read(seed: int) -> None:
+def test_the_reader_reads_what_is_laid(seed: int) -> None:
     deal = deal_of(seed)
     address = f"sim://tray?seed={seed}&tilt={seed * 3}&noise={seed}&blur={seed * 0.15}"
     with open_camera(address, world=SimulatedTable(laid(deal, number=seed))) as camera:
@@ -43,7 +43,7 @@ def test_whatever_is_laid_is_what_is_read(seed: int) -> None:
 
 @pytest.mark.parametrize("turn", [0, 2, 4])
 def test_each_kind_of_fault_is_named_at_its_place(turn: int) -> None:
-    """One of each kind is in every picture; from picture to picture they move on, until each was in each row."""
+    """Every picture has one fault of each kind; they move from picture to picture until each was in each row."""
     deal = deal_of(11)
     stranger = next(serial for serial in range(1, 137) if all(serial not in line for line in deal))
     wrong: dict[TrayFaultType, Callable[[SimulatedTile], SimulatedTile | None]] = {
@@ -68,7 +68,7 @@ def test_exchanged_tiles_are_named_once() -> None:
     assert faults_in(tray, deal) == {(TrayFaultType.SWAPPED, 0, 3)}
 
 
-def test_a_hand_over_the_tray_is_no_missing_tile() -> None:
+def test_a_hand_over_the_tray_does_not_make_tiles_missing() -> None:
     deal = deal_of(13)
     world = SimulatedTable(laid(deal))
     world.cover()
@@ -82,7 +82,7 @@ def test_an_empty_tray_has_no_reads() -> None:
         assert read_picture(camera.frame()).reads == ()
 
 
-def test_the_camera_sees_what_is_laid_while_it_looks() -> None:
+def test_the_camera_sees_tiles_laid_while_it_runs() -> None:
     first, second = deal_of(1), deal_of(2)
     world = SimulatedTable(laid(first))
     with open_camera("sim://tray?seed=3", world=world) as camera:
@@ -91,7 +91,7 @@ def test_the_camera_sees_what_is_laid_while_it_looks() -> None:
         assert read_picture(camera.frame()).rows == tuple(map(tuple, second))
 
 
-def test_frames_differ_as_those_of_a_camera_do() -> None:
+def test_frames_differ_as_those_of_a_real_camera() -> None:
     with open_camera("sim://tray?seed=3&width=320&height=180") as camera:
         assert (camera.frame() != camera.frame()).any()
 
@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_frames() -> None:
     assert np.array_equal(one.frame(), other.frame())
 
 
-def test_a_pulled_cable_is_told_and_put_back() -> None:
+def test_an_unplugged_cable_is_reported_and_plugged_in_again() -> None:
     world = SimulatedTable()
     with open_camera("sim://tray?width=320&height=180", world=world) as camera:
         world.unplug()
@@ -118,13 +118,13 @@ def test_without_light_frames_are_black() -> None:
         assert not camera.frame().any()
 
 
-def test_a_camera_without_a_world_has_one_of_its_own() -> None:
+def test_a_camera_without_a_table_gets_its_own() -> None:
     with SimulatedCamera("sim://tray?width=320&height=180") as camera:
         assert camera.world.view.rows == ((None,) * 13, (None,) * 11, (None,) * 10)
 
 
 @pytest.mark.parametrize("tile", [(100, 1), (-1, 1), (1, 0), (1, 137)])
-def test_a_tile_of_no_set_cannot_be_laid(tile: tuple[int, int]) -> None:
+def test_an_invalid_tile_cannot_be_laid(tile: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="no tile"):
         SimulatedTile(*tile)
 
@@ -134,7 +134,7 @@ def test_a_tray_has_thirty_four_places() -> None:
         SimulatedTable().lay([[None]])
 
 
-def test_another_exposure_comes_some_frames_after_it_was_asked_for_and_burns_out_less() -> None:
+def test_a_requested_exposure_comes_some_frames_later_and_overexposes_less() -> None:
     with open_camera("sim://tray?seed=7&glare=300&noise=0") as camera:
         own = camera.frame()
         assert camera.expose(-1)

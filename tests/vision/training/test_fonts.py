@@ -1,4 +1,4 @@
-"""No network learns from a font that calibrates or judges it."""
+"""No network is trained with a font that is used to calibrate or test it."""
 
 import ast
 from functools import cache
@@ -27,7 +27,7 @@ PARTS = [(part, look) for part, looks in kept_back().items() for look in looks]
         ("PT Sans Narrow", True),
     ],
 )
-def test_a_family_is_kept_back_with_all_that_begins_with_its_name(family: str, *, kept: bool) -> None:
+def test_a_reserved_family_includes_all_that_begin_with_its_name(family: str, *, kept: bool) -> None:
     assert is_kept_back(family) == kept
 
 
@@ -38,7 +38,7 @@ def test_no_family_is_named_twice() -> None:
     ] == []
 
 
-def test_training_draws_no_file_that_is_kept_back() -> None:
+def test_training_uses_no_reserved_file() -> None:
     training = {path for family in families() for path in family}
     kept = {path for part, look in PARTS for family in families_kept_back(part, look) for path in family}
     assert training & kept == set()
@@ -59,7 +59,7 @@ def _imports(path: Path) -> frozenset[str]:
     return frozenset(node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
 
 
-def test_held_out_pictures_are_drawn_by_nothing_that_draws_for_training() -> None:
+def test_held_out_pictures_share_no_drawing_code_with_training() -> None:
     folder = ROOT / "tests" / "benchmarks" / "vision" / "held_out"
     painters = {f"vision.training.{path.stem}" for path in (ROOT / "vision" / "training").glob("*.py")} - {
         "vision.training.fonts"
@@ -70,13 +70,13 @@ def test_held_out_pictures_are_drawn_by_nothing_that_draws_for_training() -> Non
     assert [path.name for path in training if any(name.startswith("tests") for name in _imports(path))] == []
 
 
-def test_fonts_with_the_finest_strokes_are_for_training_alone() -> None:
+def test_fonts_with_the_finest_strokes_are_only_for_training() -> None:
     judging = {path.name for part in kept_back() for family in families_kept_back(part, "print") for path in family}
     assert [name for name in judging if "thin" in name.lower() or "extralight" in name.lower()] == []
 
 
-def test_a_third_of_the_styles_is_narrow_and_some_of_those_have_fine_strokes() -> None:
-    """Most padded numbers that were lost stood in a narrow, light font, and no training had drawn any such."""
+def test_a_third_of_the_styles_is_narrow_and_some_have_fine_strokes() -> None:
+    """Most padded numbers that were not read were in a narrow, light font, which no training picture contained."""
     chance = np.random.default_rng(8)
     styles = [draw_style(chance) for _ in range(600)]
     narrow = [style for style in styles if style.stretch < 0.8]

@@ -1,4 +1,4 @@
-"""A drawn scene follows from its seed, and its truth holds, however it is seen."""
+"""A drawn scene depends on its seed alone, and its truth holds in every view."""
 
 import cv2
 import numpy as np
@@ -15,7 +15,7 @@ def _same(one: Scene, other: Scene) -> bool:
     return bool((one.picture == other.picture).all() and (one.quads == other.quads).all())
 
 
-def test_a_seed_gives_one_scene_and_another_seed_another() -> None:
+def test_different_seeds_give_different_scenes_and_the_same_seed_the_same() -> None:
     assert _same(draw_scene(5), draw_scene(5))
     assert not np.array_equal(draw_scene(5).picture, draw_scene(6).picture)
 
@@ -38,7 +38,7 @@ def test_a_core_lies_in_its_own_tile_in_every_view(seed: int, *, portrait: bool)
 
 
 @pytest.mark.parametrize("seed", [414, 503])
-def test_numbers_that_are_printed_on_a_cloth_are_no_tiles(seed: int) -> None:
+def test_numbers_printed_on_a_cloth_are_not_tiles(seed: int) -> None:
     scene = draw_scene(seed)
     assert len(scene.decoys) > 6
     assert len(scene.quads) == 0
@@ -47,7 +47,7 @@ def test_numbers_that_are_printed_on_a_cloth_are_no_tiles(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_network_that_answers_what_it_is_taught_finds_the_tiles_where_they_are(seed: int) -> None:
+def test_a_network_with_perfect_output_finds_the_tiles_where_they_are(seed: int) -> None:
     scene = draw_scene(seed)
     told = finder_targets(scene)
     tiles = count_votes(cast_votes(CellMaps(told.logits[0], told.logits[1], told.logits[2], told.regressions)))
@@ -58,7 +58,7 @@ def test_a_network_that_answers_what_it_is_taught_finds_the_tiles_where_they_are
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_a_cut_out_is_said_to_hold_is_what_is_cut_out_there(seed: int) -> None:
+def test_the_truth_of_a_cut_out_matches_its_content(seed: int) -> None:
     scene, rng = draw_scene(seed), np.random.default_rng(seed)
     for crop in (random_crop(rng, scene) for _ in range(40)):
         assert crop.picture.shape == (CLOSEUP_SIDE, CLOSEUP_SIDE, 3)
@@ -67,7 +67,7 @@ def test_what_a_cut_out_is_said_to_hold_is_what_is_cut_out_there(seed: int) -> N
             assert np.abs(corners.mean(axis=0)).max() < 0.51
 
 
-def test_a_cut_out_shows_its_quad_in_its_middle_part() -> None:
+def test_a_cut_out_shows_its_quad_in_the_middle() -> None:
     picture = np.zeros((200, 200, 3), np.uint8)
     quad = np.array([[60.0, 50.0], [100.0, 50.0], [100.0, 110.0], [60.0, 110.0]])
     cv2.rectangle(picture, (60, 50), (99, 109), (255, 255, 255), -1)

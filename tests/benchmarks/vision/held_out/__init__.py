@@ -1,1 +1,1 @@
-"""Pictures of kinds that the reader may meet and was never trained for: other painters, other fonts, other tables."""
+"""Pictures of kinds for which the reader was not trained: other drawing code, other fonts, other tables."""

@@ -1,6 +1,6 @@
-"""`python -m tests.benchmarks.vision.held_out`: draw pictures of every kind, and count what our reader makes of them.
+"""`python -m tests.benchmarks.vision.held_out`: draw pictures of every kind, and count how our reader reads them.
 
-With `--out FOLDER` they are written there with truth files (`tileback-truth/1`) instead, for calibration.
+With `--out FOLDER`, they are written there with truth files (`tileback-truth/1`) instead, for calibration.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from vision.training.fonts import Part
 
 
 def main() -> None:
-    """Draw, read, print; or draw and write."""
+    """Draw, read and print; or draw and write."""
     asked = _asked()
     kinds = [kind for kind in KINDS.values() if not asked.kinds or kind.name in asked.kinds]
     if asked.out:
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def report(kinds: Sequence[Kind], seeds: range, part: Part) -> Iterator[str]:
-    """Read `seeds` pictures of each kind; return the lines of a table while it goes."""
+    """Read `seeds` pictures of each kind; yield the lines of a table as they are known."""
     counts: list[KindCount] = []
     yield from rows([])
     for kind in kinds:
@@ -54,7 +54,7 @@ def report(kinds: Sequence[Kind], seeds: range, part: Part) -> Iterator[str]:
 
 
 def enrolled_report(kinds: Sequence[Kind], seeds: range, part: Part) -> Iterator[str]:
-    """Enrol a set of each kind for each seed, and read it before and after; return the lines of a table."""
+    """Enrol a set of each kind for each seed, and read it before and after; yield the lines of a table."""
     yield from enrolled_rows([])
     for kind in kinds:
         yield from enrolled_rows([count_enrolled(kind, seeds, part)])

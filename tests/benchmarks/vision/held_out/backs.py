@@ -1,4 +1,4 @@
-"""Backs of tiles, flat: what a set of some kind has on them. No painter and no font of the training is used."""
+"""Draw backs of tiles flat, with the marks of a kind of set. No drawing code or font of the training is used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from PIL import Image, ImageDraw, ImageFont
 from vision.geometry import Quad, rectangle
 from vision.marks.label_code import Payload, payload_text
 
-SCALE: Final = 6.0  # pixels a millimetre
+SCALE: Final = 6.0  # pixels per millimetre
 TILE_MM: Final = (28.0, 38.0, 20.0)
 SIZE: Final = (round(TILE_MM[0] * SCALE), round(TILE_MM[1] * SCALE))
-_BIG: Final = 160  # pixels of a sign before it is brought to size
+_BIG: Final = 160  # pixels of a sign before it is scaled
 _PLASTICS: Final = (
     (40, 105, 30),
     (95, 60, 25),
@@ -35,29 +35,29 @@ Chance = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the marks of a set have in common; lengths in shares of the tile's width."""
+    """The common appearance of a set's marks; lengths in shares of the tile's width."""
 
     fonts: tuple[Path, ...]
     height: float = 0.3  # of the digits
     contrast: float = 1.0  # of ink and plastic, 0..1
-    worn: float = 0.0  # share of each sign's ink that is gone, about
-    hand: float = 0.0  # how unsteady a hand wrote them
-    logo: bool = False  # a maker's sign under the number
+    worn: float = 0.0  # approximate share of each sign's ink that is missing
+    hand: float = 0.0  # shakiness of the handwriting
+    logo: bool = False  # a maker's sign below the number
     inverted: bool = False  # labels: white on black
-    tilt: float = 0.0  # degrees by which labels are stuck on askew
+    tilt: float = 0.0  # rotation of labels, in degrees
     colours: tuple[int, int] = field(default=(0, 0))  # of plastics and of inks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Back:
-    """A back, shape (228, 168, 3), and the corners of what stands on it, pixels."""
+    """A back, shape (228, 168, 3), and the corners of its mark, pixels."""
 
     art: Flat
     mark: Quad
 
 
 def colours_that_differ(chance: Chance) -> tuple[int, int]:
-    """Return a plastic and an ink that anybody can tell apart."""
+    """Return a plastic and an ink that people can distinguish."""
     while True:
         plastic, ink = int(chance.integers(len(_PLASTICS))), int(chance.integers(len(_INKS)))
         if abs(np.mean(_PLASTICS[plastic]) - np.mean(_INKS[ink])) > 70:
@@ -65,7 +65,7 @@ def colours_that_differ(chance: Chance) -> tuple[int, int]:
 
 
 def numbered_back(text: str, look: Look, chance: Chance, surface: Chance | None = None) -> Back:
-    """Print, engrave or write a text on a back; `surface` draws its plastic, where that is to be another each time."""
+    """Print, engrave or write a text on a back; `surface` draws its plastic, if that varies from tile to tile."""
     ink = np.zeros((SIZE[1], SIZE[0]), dtype=np.float32)
     signs = _line(text, look, chance)
     middle = np.array([0.5, 0.46]) * SIZE + chance.normal(0, 1.5, 2)
@@ -110,7 +110,7 @@ def labelled_back(payload: Payload, look: Look, chance: Chance, surface: Chance 
 
 
 def _plastic(look: Look, chance: Chance) -> Flat:
-    """Return bare plastic: clouded a little, with fine scratches."""
+    """Return bare plastic, slightly clouded, with fine scratches."""
     coarse = chance.normal(0, 1, (7, 5)).astype(np.float32)
     cloud: Flat = cv2.resize(coarse, SIZE, interpolation=cv2.INTER_CUBIC)[:, :, None]
     art = np.full((SIZE[1], SIZE[0], 3), _PLASTICS[look.colours[0]], dtype=np.float32) / 255 * (1 + 0.05 * cloud)
@@ -123,7 +123,7 @@ def _plastic(look: Look, chance: Chance) -> Flat:
 
 
 def _line(text: str, look: Look, chance: Chance) -> Flat:
-    """Return a line of text, 0..1, cut to its ink; each sign by itself, so that a hand may shake and paint may go."""
+    """Return a line of text, 0..1, cropped to its ink; signs are drawn one by one, so that they can shake and wear."""
     font = ImageFont.truetype(str(look.fonts[0]), _BIG)
     signs = [_sign(sign, font, look, chance) for sign in text]
     wide = int(sum(step for _, step in signs)) + 2 * _BIG
@@ -143,7 +143,7 @@ def _line(text: str, look: Look, chance: Chance) -> Flat:
 
 
 def _sign(sign: str, font: ImageFont.FreeTypeFont, look: Look, chance: Chance) -> tuple[Flat, float]:
-    """Return one sign and how far the next one is."""
+    """Return one sign, and the distance to the next one."""
     page = Image.new("L", (int(1.6 * _BIG), int(1.6 * _BIG)))
     ImageDraw.Draw(page).text((int(0.2 * _BIG), 0), sign, font=font, fill=255)
     art: Flat = np.asarray(page, dtype=np.float32) / 255
@@ -163,7 +163,7 @@ def _sign(sign: str, font: ImageFont.FreeTypeFont, look: Look, chance: Chance) -
 
 
 def wear_off(ink: Flat, share: float, chance: Chance) -> Flat:
-    """Take ink away as abrasion does: more on one side, in flakes, until about `share` of it is gone."""
+    """Remove ink as abrasion does, more on one side, in flakes, until about `share` of it is missing."""
     if share <= 0:
         return ink
     high, wide = ink.shape
@@ -182,10 +182,10 @@ def wear_off(ink: Flat, share: float, chance: Chance) -> Flat:
 
 
 def worn_since(back: Back, look: Look, share: float, chance: Chance) -> Flat:
-    """Return a back after more play: about `share` of all that stands on it has gone, in flakes."""
+    """Return a back after more play: about `share` of everything on it has flaked off."""
     bare = np.array(_PLASTICS[look.colours[0]], dtype=np.float32) / 255
     keep = wear_off(np.ones(back.art.shape[:2], dtype=np.float32), share, chance)[:, :, None]
-    rim = 8  # pixels of rounded edge, which stay
+    rim = 8  # pixels of the rounded edge, which is not worn
     keep[:rim], keep[-rim:], keep[:, :rim], keep[:, -rim:] = 1, 1, 1, 1
     return np.asarray(bare + (back.art - bare) * keep, dtype=np.float32)
 
@@ -206,5 +206,5 @@ def _rounded(art: Flat) -> Flat:
 
 
 def serials_for(count: int, chance: Chance) -> Sequence[int]:
-    """Return `count` different serials in any order."""
+    """Return `count` different serials in random order."""
     return [int(serial) for serial in chance.permutation(np.arange(1, 137))[:count]]

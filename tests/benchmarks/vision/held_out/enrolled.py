@@ -1,4 +1,4 @@
-"""Sets that are enrolled: 136 backs with one look, photographed tray by tray in order, and later as they are played."""
+"""Enrolled sets: 136 backs with one appearance, photographed tray by tray in order, and later in play."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,14 +29,14 @@ ENROLLED: Final = (
     "640 x 480",
     "labels, inverted",
 )
-"""Kinds of `KINDS` that are read once more as enrolled sets."""
+"""Kinds of `KINDS` that are also read as enrolled sets."""
 
 _SINCE: Final = 0.03  # share of a back's ink that is worn off between enrolment and play
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSet:
-    """A set of a kind: one look, and 136 backs that stay as they are."""
+    """A set of a kind: one appearance, and 136 backs that stay the same."""
 
     kind: Kind
     seed: int
@@ -44,22 +44,22 @@ class DrawnSet:
 
     @cached_property
     def look(self) -> Look:
-        """What its marks have in common."""
+        """The common appearance of its marks."""
         return look_of(self.kind, self._chance("look"), self.part)
 
     def back(self, serial: int, surface: Chance) -> tuple[Back, str]:
-        """Return a tile's back, and the text on it: the ink is always the same, clouds and scratches never are."""
+        """Return a tile's back, and its text: the ink is the same each time, clouds and scratches differ."""
         return back_of(self.kind, serial, self.look, self._chance("back", serial), surface)
 
     def enrolment(self, tray: int) -> Scene:
-        """Return the picture of tray 0 to 3 as it is laid for enrolment: in order, the camera almost straight above."""
+        """Return the picture of tray 0 to 3 for enrolment: in order, with the camera almost straight above."""
         chance = self._chance("enrolment", tray)
         shot = Shot(tilt=float(chance.uniform(0, 12)), turn=float(chance.normal(0, 2)), blur=0.5)
         serials = list(range(tray * sum(ROWS) + 1, (tray + 1) * sum(ROWS) + 1))
         return self._scene(serials, shot, chance, f"enrolment {tray}", since=0.0)
 
     def played(self, number: int) -> Scene:
-        """Return a picture of 34 tiles of the set, on another table, before another camera, a little more worn."""
+        """Return a picture of 34 tiles of the set on another table, with another camera, slightly more worn."""
         chance = self._chance("played", number)
         shot = Shot(
             tilt=float(chance.uniform(0, 22)), turn=float(chance.normal(0, 4)), blur=float(chance.uniform(0.3, 0.9))
@@ -88,5 +88,5 @@ class DrawnSet:
 
 
 def enrolled_kinds() -> list[Kind]:
-    """Return the kinds that are read as enrolled sets too."""
+    """Return the kinds that are also read as enrolled sets."""
     return [KINDS[name] for name in ENROLLED]

@@ -1,4 +1,4 @@
-"""What our reader makes of the pictures of one kind, and what that allows to promise."""
+"""Count how our reader reads the pictures of one kind, and derive the error rate that can be promised."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +23,12 @@ from vision.reader import read_picture
 from vision.reading import LAST_SERIAL
 from vision.training.fonts import Part
 
-_SURE: Final = 2.996  # -ln 0.05: none in n tries means, 95 % sure, fewer than this by n ("rule of three")
+_SURE: Final = 2.996  # -ln 0.05: with no errors in n tries, the rate is 95 % surely below this / n ("rule of three")
 
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """Tiles of a kind that may be read, those read, wrong serials anywhere, tiles in all, and the time a picture."""
+    """Counts for a kind: readable tiles, those read, wrong serials, all tiles, and the time per picture."""
 
     kind: Kind
     pictures: int
@@ -62,9 +62,9 @@ def _count(kind: Kind, scenes: Sequence[Scene], enrolled: EnrolledSet | None) ->
 
 @dataclass(frozen=True, slots=True)
 class EnrolledCount:
-    """A kind before its sets are enrolled, and after; and how often "is this tile n?" was answered yes wrongly.
+    """A kind before and after its sets are enrolled, and how often "is this tile n?" was wrongly confirmed.
 
-    Sets that are refused are read as they are.
+    Sets whose enrolment is refused are read unenrolled.
     """
 
     refused: int
@@ -75,10 +75,10 @@ class EnrolledCount:
 
 
 def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> EnrolledCount:
-    """Draw a set for each seed, enrol it from four pictures, and read pictures of it as it is and enrolled.
+    """Draw a set for each seed, enrol it from four pictures, and read pictures of it unenrolled and enrolled.
 
-    Each tile is also asked about serials that it does not have: those whose pictures are likest, and some at random;
-    and about those that tiles of the set before seem to be.
+    Each tile is also checked against serials that it does not have: those with the most similar pictures, some at
+    random, and those that the previous set's tiles seem to have.
     """
     sums, asked, agreed = [], 0, 0
     stranger: tuple[Picture, list[int]] | None = None
@@ -102,9 +102,9 @@ def count_enrolled(kind: Kind, seeds: range, part: Part, played: int = 2) -> Enr
 
 
 def enrol(drawn: DrawnSet) -> EnrolledSet | None:
-    """Enrol a drawn set as the command does, and leave what it doubts as it is.
+    """Enrol a drawn set as the command does, without repeating doubtful tiles.
 
-    None for one that is refused: too pale, or misread.
+    Return None if it is refused as too pale or misread.
     """
     enrolled = EnrolledSet(8, None, {})
     try:
@@ -120,7 +120,7 @@ def _own_backs(scene: Scene) -> Picture:
 
 
 def _false_claims(enrolled: EnrolledSet, backs: Picture, serials: Sequence[int], seed: int) -> tuple[int, int]:
-    """Ask each back about serials that it does not have; return how many were asked, and how many were agreed to."""
+    """Check each back against serials that it does not have; return how many were tried, and how many confirmed."""
     chance = np.random.default_rng(seed)
     pairs: list[tuple[int, int]] = []
     for at, own in enumerate(enrolled.pictures.match(backs)):
@@ -146,7 +146,7 @@ def _sum(kind: Kind, counts: Sequence[KindCount]) -> KindCount:
 
 
 def enrolled_rows(counts: Sequence[EnrolledCount]) -> Iterator[str]:
-    """Return rows of a table in Markdown; its head where there are none."""
+    """Return rows of a table in Markdown, or its head if there is nothing to show."""
     if not counts:
         head = (
             "sets refused | read before | wrong | read enrolled | wrong | false claims | agreed to | ms before, after"
@@ -163,7 +163,7 @@ def enrolled_rows(counts: Sequence[EnrolledCount]) -> Iterator[str]:
 
 
 def rows(counts: Sequence[KindCount]) -> Iterator[str]:
-    """Return rows of a table in Markdown; its head where there are none."""
+    """Return rows of a table in Markdown, or its head if there is nothing to show."""
     if not counts:
         yield "| kind | pictures | tiles | readable | read | not read | wrong | ms a picture |"
         yield "|---|---|---|---|---|---|---|---|"
@@ -175,7 +175,7 @@ def rows(counts: Sequence[KindCount]) -> Iterator[str]:
 
 
 def promised_bound(counts: Sequence[KindCount]) -> str:
-    """Return one line: all that was wrong, and at most how many in a million that allows, 95 % sure."""
+    """Return one line: all errors, and the most per million that they allow with 95 % certainty."""
     tiles, wrong = sum(one.tiles for one in counts), sum(one.wrong for one in counts)
     chosen = [one for one in counts if one.kind.promised]
     share = 100 * sum(one.read for one in chosen) / max(sum(one.readable for one in chosen), 1)
@@ -184,13 +184,13 @@ def promised_bound(counts: Sequence[KindCount]) -> str:
 
 
 def at_most_in_a_million(wrong: int, tried: int) -> int:
-    """Return how many in a million are wrong at most, 95 % sure, where `wrong` of `tried` were (Poisson)."""
+    """Return the most errors per million, with 95 % certainty, if `wrong` of `tried` were wrong (Poisson)."""
     most = _SURE if wrong == 0 else _poisson_most(wrong)
     return round(min(most / max(tried, 1), 1.0) * 1_000_000)
 
 
 def _poisson_most(wrong: int) -> float:
-    """Return the mean at which so few or fewer come in one of twenty tries."""
+    """Return the mean at which so few or fewer occur in one of twenty tries."""
     low, high = float(wrong), 4.0 * wrong + 20
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""The kinds of pictures: how each is made from a seed. Fonts are those that are kept back from training."""
+"""The kinds of pictures, and how each is drawn from a seed, with fonts that are kept back from training."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -38,12 +38,12 @@ from vision.training.fonts import Part, families_kept_back
 ROWS: Final = (13, 11, 10)
 _TORN: Final = frozenset("01689")  # digits that are digits upside down
 _FOREIGN: Final = ("MJ", "NORTH", "A1B", "&%", "DOM", "X", "HZ", "KTV", "QW7", "BOSS")
-_SHEET_SCALE: Final = 4  # pixels a millimetre
+_SHEET_SCALE: Final = 4  # pixels per millimetre
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of picture: what stands on the backs, how it looks, how the picture is taken, what lies beside."""
+    """A kind of picture: the text on the backs, their appearance, how the picture is taken, and what lies beside."""
 
     name: str
     style: str = "digits"  # or label
@@ -52,8 +52,8 @@ class Kind:
     look: Callable[[Look, Chance], Look] = lambda look, _: look
     shot: Callable[[Shot, Chance], Shot] = lambda shot, _: shot
     beside: Callable[[Chance, Path], list[Sheet]] = lambda _, __: []
-    loose: bool = False  # tiles of the set lie beside the tray too, any way round
-    promised: bool = False  # padded or labelled, and fit to be seen: the share read is promised too
+    loose: bool = False  # tiles of the set also lie beside the tray, at any rotation
+    promised: bool = False  # padded or labelled, and well visible: a share read is also promised
 
 
 def _year(_: int, chance: Chance) -> str:
@@ -176,7 +176,7 @@ def _printed(text: str, size: tuple[float, float, float], font: Path, paper: int
 
 
 def _edges() -> Iterator[tuple[float, float]]:
-    """Return places about a tray."""
+    """Return places around a tray."""
     yield from ((float(x), y) for y in (-105.0, 105.0) for x in range(-160, 200, 80))
 
 
@@ -247,7 +247,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 def draw(kind: Kind, seed: int, part: Part = "test") -> Scene:
-    """Draw a tray of a kind; the same seed and fonts give the same picture."""
+    """Draw a tray of a kind; it depends on seed and fonts alone."""
     chance = np.random.default_rng([*kind.name.encode(), seed, len(part)])
     look = look_of(kind, chance, part)
     shot = kind.shot(
@@ -264,7 +264,7 @@ def draw(kind: Kind, seed: int, part: Part = "test") -> Scene:
 
 
 def look_of(kind: Kind, chance: Chance, part: Part) -> Look:
-    """Draw how the marks of a set of a kind look."""
+    """Draw the appearance of a set's marks."""
     groups = families_kept_back(part, kind.fonts)
     if not groups:
         raise SystemExit(
@@ -280,7 +280,7 @@ def look_of(kind: Kind, chance: Chance, part: Part) -> Look:
 
 
 def back_of(kind: Kind, serial: int, look: Look, chance: Chance, surface: Chance | None = None) -> tuple[Back, str]:
-    """Draw the back of a tile of a kind; also the text on it."""
+    """Draw the back of a tile of a kind; also return its text."""
     if kind.style == "label":
         return labelled_back(Payload(8, serial), look, chance, surface), f"{serial:03d}"
     text = kind.text(serial, chance)
@@ -307,7 +307,7 @@ def _tray(kind: Kind, look: Look, chance: Chance) -> tuple[list[Standing], list[
 
 
 def truth_of(camera: Camera, tile: Standing, text: str, style: str) -> Tile:
-    """Return a tile's truth: a text that is no number from 1 to 136 has the serial 0, and nothing must be read."""
+    """Return a tile's truth: a text that is not a number from 1 to 136 has the serial 0, and must not be read."""
     quad, mark = mark_on(camera, tile)
     serial = int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= 136 and len(text) <= 3 else 0
     readable = serial > 0 and (style == "label" or not _TORN.issuperset(text))

@@ -1,4 +1,4 @@
-"""A table before a camera: grounds that no training drew, tiles with height, a lens, a sensor."""
+"""A table before a camera: surfaces that no training picture has, tiles with height, a lens, a sensor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from vision.geometry import Homography, Picture, Points, Quad, project
 
 GROUNDS: Final = ("wood", "weave", "marble", "newsprint", "leather")
 _TABLE_MM: Final = (700.0, 420.0)
-_GROUND_SCALE: Final = 2.5  # pixels a millimetre
+_GROUND_SCALE: Final = 2.5  # pixels per millimetre
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Shot:
     size: tuple[int, int] = (1920, 1080)
     tilt: float = 12.0
     turn: float = 0.0
-    fill: float = 0.92  # of the picture's width by the tray
+    fill: float = 0.92  # share of the picture's width that the tray takes
     lens: float = 0.0  # barrel distortion at the picture's corner
     blur: float = 0.5
     motion: float = 0.0  # pixels
@@ -33,7 +33,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """A tile that lies with its back up: middle in mm on the table, degrees, and its back."""
+    """A tile with its back up: its middle in mm on the table, its rotation in degrees, and its back."""
 
     at: Points
     turn: float
@@ -42,7 +42,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """Something flat or thick that is no tile: its picture, middle, size (mm, with its height) and turn."""
+    """A flat or thick thing other than a tile: its picture, middle, size (mm, including height) and rotation."""
 
     art: Flat
     at: Points
@@ -51,7 +51,7 @@ class Sheet:
 
 
 def ground(kind: str, chance: Chance) -> Flat:
-    """Draw what the table is made of, shape (1050, 1750, 3)."""
+    """Draw the table's surface, shape (1050, 1750, 3)."""
     wide, high = (round(part * _GROUND_SCALE) for part in _TABLE_MM)
     rows, cols = np.indices((high, wide)).astype(np.float32)
     slow = cv2.resize(chance.normal(0, 1, (9, 15)).astype(np.float32), (wide, high), interpolation=cv2.INTER_CUBIC)
@@ -94,32 +94,32 @@ def _newsprint(wide: int, high: int, chance: Chance) -> Flat:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """A pinhole with a lens that bends: points of the table (mm, with height) to pixels and back."""
+    """A pinhole camera with lens distortion: maps points of the table (mm, with height) to pixels and back."""
 
     shot: Shot
     matrix: Points  # shape (3, 4)
 
     @classmethod
     def over(cls, shot: Shot, reach_mm: float) -> "Camera":
-        """Hang a camera over the table's middle so that `reach_mm` fills its width as the shot says."""
+        """Place a camera over the table's middle so that `reach_mm` fills its width, as the shot says."""
         wide, high = shot.size
-        across = reach_mm if wide >= high else reach_mm * wide / high  # a tray stands upright in an upright picture
+        across = reach_mm if wide >= high else reach_mm * wide / high  # in an upright picture, a tray is upright too
         distance = 700.0
         focal = shot.fill * wide / across * distance
         tilt, turn = np.radians(shot.tilt), np.radians(shot.turn if wide >= high else shot.turn + 90)
         spin = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
-        flip = np.diag([1.0, 1.0, -1.0])  # heights point to the camera
+        flip = np.diag([1.0, 1.0, -1.0])  # heights point towards the camera
         lean = np.array([[1, 0, 0], [0, np.cos(tilt), np.sin(tilt)], [0, -np.sin(tilt), np.cos(tilt)]])
         turned = lean @ flip @ spin
         lens = np.array([[focal, 0, wide / 2], [0, focal, high / 2], [0, 0, 1]])
         return cls(shot, lens @ np.column_stack([turned, [0, 0, distance]]))
 
     def plane(self, height: float) -> Homography:
-        """Return the way from millimetres at a height to pixels of the unbent picture."""
+        """Return the map from millimetres at a height to pixels of the undistorted picture."""
         return np.column_stack([self.matrix[:, 0], self.matrix[:, 1], self.matrix[:, 2] * height + self.matrix[:, 3]])
 
     def bent(self, points: Points) -> Points:
-        """Return where the lens puts points of the unbent picture."""
+        """Return where the lens shows points of the undistorted picture."""
         if not self.shot.lens:
             return points
         middle, reach = np.array(self.shot.size) / 2, np.hypot(*self.shot.size) / 2
@@ -130,7 +130,7 @@ class Camera:
         return np.asarray(seen * reach + middle)
 
     def bend(self, picture: Flat) -> Flat:
-        """Bend a picture as the lens does."""
+        """Distort a picture as the lens does."""
         if not self.shot.lens:
             return picture
         wide, high = self.shot.size
@@ -159,7 +159,7 @@ def placed(at: Points, size: tuple[float, float], turn: float) -> Quad:
 def picture_of(
     camera: Camera, floor: Flat, sheets: Sequence[Sheet], tiles: Sequence[Standing], chance: Chance
 ) -> Picture:
-    """Take a picture: the ground with shadows, sheets, the tiles' sides, their backs."""
+    """Take a picture: the table with shadows, sheets, the tiles' sides, their backs."""
     to_ground = np.array(
         [[1 / _GROUND_SCALE, 0, -_TABLE_MM[0] / 2], [0, 1 / _GROUND_SCALE, -_TABLE_MM[1] / 2], [0, 0, 1]]
     )
@@ -196,7 +196,7 @@ def mark_on(camera: Camera, tile: Standing) -> tuple[Quad, Quad]:
 
 
 def _pixels(homography: Homography) -> Homography:
-    """Return a homography as OpenCV takes it: it counts from the middle of the first pixel on either side."""
+    """Return a homography for OpenCV, whose origin is the middle of the first pixel on either side."""
     half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     return np.asarray(np.linalg.inv(half) @ homography @ half)
 
@@ -232,7 +232,7 @@ def _sides(scene: Flat, camera: Camera, corners: Quad, height: float, colour: Po
 
 
 def _expose(scene: Flat, shot: Shot, chance: Chance) -> Picture:
-    """Light a scene unevenly, blur it, shake it, add noise that grows with the signal, smooth colour, pack as JPEG."""
+    """Add uneven light, blur, motion, noise that grows with the signal, reduced colour, and JPEG compression."""
     ramp = np.linspace(chance.uniform(0.75, 1), chance.uniform(0.75, 1), shot.size[0], dtype=np.float32)
     seen: Flat = scene * ramp[None, :, None] * np.float32(shot.light)
     if shot.blur:
