@@ -21,5 +21,5 @@ def test_every_test_that_the_page_names_exists() -> None:
 
 
 def test_every_test_of_silence_is_named_on_the_page() -> None:
-    of_the_tests_themselves = {"test_what_is_compared_does_change_when_something_is_shown"}
+    of_the_tests_themselves = {"test_the_comparison_notices_what_is_shown"}
     assert sorted(written_in(HERE / "test_silence.py") - NAMED - of_the_tests_themselves) == []
