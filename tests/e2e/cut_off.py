@@ -52,7 +52,7 @@ def main(file: Path) -> None:
         return request.outcome if asks_only and PATIENT in words() else look(request, now)
 
     patch.object(socket, "create_connection", create_connection).start()
-    patch.object(standby, "ASKING_S", PATIENCE_S).start()
+    patch.object(standby, "REPLACED_TIMEOUT_S", PATIENCE_S).start()
     patch.object(Takeover, "silent", silent_for_long).start()
     patch.object(LeaseRequest, "look", look_for_long).start()
     homologue(sys.argv[2:])

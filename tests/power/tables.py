@@ -22,7 +22,7 @@ from tests.power.subject import Cut, Outcome, Said, Subject, Tell, digest
 JOURNAL = Path("cup") / "table-1" / "table.sqlite"
 """The folders of a paired device, which do not exist at first."""
 
-DRAFTS = ("draft", "panel", "bench")
+DRAFTS = ("draft", "panel", "restoring_draft")
 
 
 def outbox(journal: TableJournal) -> list[list[Any]]:
