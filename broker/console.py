@@ -198,7 +198,7 @@ def progress(items: Iterable[T], label: str, count: int | None = None) -> Iterat
         yield from items
         return
     from rich.console import Console  # noqa: PLC0415 - only where somebody watches
-    from rich.progress import track  # noqa: PLC0415 - as above
+    from rich.progress import track  # noqa: PLC0415 - only where somebody watches
 
     yield from track(items, label, total=count, console=Console(stderr=True), transient=True)
 

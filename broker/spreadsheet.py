@@ -360,7 +360,7 @@ def _with_comma(cell: str) -> str:
 def as_workbook(text: str, title: str) -> bytes:
     """Convert our CSV into a workbook. Numbers stay numbers, and texts stay texts whatever they begin with."""
     import openpyxl  # noqa: PLC0415 - slow to import
-    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - as above
+    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - slow to import
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])

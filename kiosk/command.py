@@ -141,7 +141,7 @@ def serve(
         if config.devices.scanner:
             opened.enter_context(open_scanner(config.devices.scanner, program.report))
         from vision.cameras.addresses import check_camera_address, open_camera  # noqa: PLC0415 - numpy: after the first picture
-        from vision.sim.table import SimulatedTable  # noqa: PLC0415 - as above
+        from vision.sim.table import SimulatedTable  # noqa: PLC0415 - numpy: after the first picture
 
         trays = SimulatedTable()
         check_camera_address(settings.camera)  # a camera may be plugged in later, but a wrong address stays wrong

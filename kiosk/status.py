@@ -247,7 +247,7 @@ class TableMetrics:
 @contextmanager
 def serve_metrics(metrics: TableMetrics, port: int) -> Iterator[int]:
     """Serve metrics on a local port; yield the port. If it is taken, that is logged, and the table does without."""
-    from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - as above
+    from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - loaded only if metrics are on
 
     registry = CollectorRegistry()
     registry.register(metrics)

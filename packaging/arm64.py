@@ -137,7 +137,7 @@ class Emulated:
         with subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT) as process:  # fmt: skip
             assert process.stdin is not None  # noqa: S101 - for mypy
-            assert process.stdout is not None  # noqa: S101 - as above
+            assert process.stdout is not None  # noqa: S101 - for mypy
             process.stdin.write(stdin)
             process.stdin.close()
             output = []

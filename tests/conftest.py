@@ -138,7 +138,7 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time, as they involve people, networks and restarts on a busy machine."""
+    """Allow slow tests more time, as they involve people, networks and restarts on a busy machine."""
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))

@@ -28,7 +28,7 @@ from broker.sim.rehearsal import Rehearsal, refuse_started
     help="Seed for the players' choices; deals are new each time [default: random].",
 )
 @click.option("--riichi", is_flag=True, help="Play a riichi evening instead: 8 players, 2 tables, one session each.")
-def demo(once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:  # noqa: FBT001 - click's signature
+def demo(*, once: bool, folder: Path | None, broker: str, seed: int | None, riichi: bool) -> None:
     """Play an individual event with 16 players, 4 tables and 4 deals on this machine.
 
     The desk stays available until Ctrl-C, unless --once is given.

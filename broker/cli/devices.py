@@ -58,7 +58,7 @@ def event_device(folder: Path, number: int, key: str, machine: str) -> None:
 @options.folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_lines
-def event_close(folder: Path, yes: bool) -> None:  # noqa: FBT001 - click's signature
+def event_close(*, folder: Path, yes: bool) -> None:
     """Revoke the key of every table's device, replace all table passwords, and remove the arbiters' PIN.
 
     Afterwards, keys and passwords on the tables' cards no longer work. Results, rulings and accounts stay. The scorer

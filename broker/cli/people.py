@@ -60,7 +60,7 @@ def people() -> None:
 @click.option("--role", type=click.Choice(ROLES), required=True, help="What the account may do.")
 @stdin
 @json_lines
-def add_account(folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
+def add_account(*, folder: Path, name: str, full: str, role: str, password_stdin: bool) -> None:
     """Create an account. You are asked for the password: it is never an argument, because other users could see it.
 
     \b
@@ -123,7 +123,7 @@ def enable_account(folder: Path, name: str) -> None:
 @click.argument("name")
 @stdin
 @json_lines
-def new_password(folder: Path, name: str, password_stdin: bool) -> None:  # noqa: FBT001 - click's signature
+def new_password(*, folder: Path, name: str, password_stdin: bool) -> None:
     """Set an account's password and end its sessions.
 
     \b
@@ -214,7 +214,7 @@ def webhook() -> None:
 @click.argument("url")
 @click.option("--inner", is_flag=True, help="Allow an address in a private network.")
 @json_lines
-def add_webhook(folder: Path, name: str, url: str, inner: bool) -> None:  # noqa: FBT001 - click's signature
+def add_webhook(*, folder: Path, name: str, url: str, inner: bool) -> None:
     """Register an address and print the secret that signs what is sent there. It is shown only this once.
 
     URL must begin with https://, or be on this machine (http://127.0.0.1:PORT/).

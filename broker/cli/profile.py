@@ -109,7 +109,7 @@ def profile_list() -> None:
 @click.argument("profile_id", metavar="ID|FILE", default=DEFAULT_MCR)
 @click.option("--toml", "as_toml", is_flag=True, help="Print the profile's TOML file, to begin your own from.")
 @json_lines
-def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - click's signature
+def profile_show(*, profile_id: str, as_toml: bool) -> None:
     """Show every setting of a profile with its value and source.
 
     \b
@@ -135,7 +135,7 @@ def profile_show(profile_id: str, as_toml: bool) -> None:  # noqa: FBT001 - clic
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--examples", "worked", type=EXISTING_FILE, help="Worked examples to check the profile against (TOML).")
 @json_option()
-def profile_check(file: Path, worked: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's signature
+def profile_check(*, file: Path, worked: Path | None, as_json: bool) -> None:
     """Check a profile that you have written. The exit code is 1 if there is a problem.
 
     \b

@@ -218,7 +218,7 @@ language_option: Final = click.option(
 @rules_option
 @language_option
 @click.pass_context
-def riichi_group(context: click.Context, as_json: bool, rules: str, language: Language) -> None:  # noqa: FBT001 - click's signature
+def riichi_group(context: click.Context, *, as_json: bool, rules: str, language: Language) -> None:
     """Value a riichi hand: yaku, han, fu item by item, and what it pays.
 
     Tiles: 1m..9m characters, 1p..9p dots, 1s..9s bamboo, 0m 0p 0s red fives, 1z..7z east south west north white green

@@ -109,7 +109,7 @@ def _mistakes_of_setting(wanted: Any, found: object, where: str, text: str) -> I
         yield ProfileMistake(deeper, setting_line(text, deeper), f"found {value}", allowed_values(wanted, place))
 
 
-def _wrong_keys(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - as above
+def _wrong_keys(wanted: Any, found: Mapping[str, Any], where: str, text: str) -> Iterator[ProfileMistake]:  # noqa: ANN401 - any type
     """Yield the keys that a setting has besides its value and source, and those of the two that it lacks."""
     for name in sorted(found.keys() - KEYS):
         line = setting_line(text, f"{where}.{name}")

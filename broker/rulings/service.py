@@ -29,7 +29,7 @@ class Ids(Protocol):
 
 
 class RulingService:
-    """Gives and publishes the rulings of one event.
+    """Issues and publishes the rulings of one event.
 
     `given` is called for each ruling once it is stored, with the deals that it has changed; `judged` for each fact of a
     table that counts because of it.

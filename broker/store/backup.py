@@ -308,7 +308,7 @@ def _finish(new: Path, manifest: BackupManifest, keep: int | None) -> Path:
 def _remove_copy(copy: Path, unfinished: Path) -> None:
     """Remove a copy. It is renamed first, so that a power cut does not leave a partial copy under its name."""
     with suppress(OSError):
-        os.rename(copy, unfinished)  # noqa: PTH104 - as above
+        os.rename(copy, unfinished)  # noqa: PTH104 - the name is new here too
         sync(copy.parent)
     shutil.rmtree(unfinished, ignore_errors=True)
 

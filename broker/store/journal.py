@@ -113,7 +113,7 @@ class AnyText(sa.TypeDecorator[str]):
         """Encode the text for storage."""
         return None if value is None else value.encode()
 
-    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - as above
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - inherited
         """Decode the stored text."""
         return None if value is None else value.decode()
 

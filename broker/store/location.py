@@ -75,7 +75,7 @@ def write_address(folder: Path, database: DatabaseAddress) -> None:
 def connection_parameters(database: DatabaseAddress, folder: Path) -> Mapping[str, str]:
     """Return the connection parameters for libpq. Raises StoreAddressRefused, whose text never contains a password."""
     from psycopg import ProgrammingError  # noqa: PLC0415 - only events in PostgreSQL load its library
-    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - only with PostgreSQL
 
     if not database.address.startswith(SCHEMES):
         raise StoreAddressRefused("an address is postgresql://USER@HOST/DATABASE")

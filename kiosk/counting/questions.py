@@ -294,7 +294,7 @@ class RiichiQuestions:
             turned = self._turned_count(split.hand)
             yield CountQuestion("j", "count_turned", str(turned), strong=turned > 1)
 
-    def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as above
+    def details(self, observation: HandObservation, winner: Winner) -> RiichiWinDetails:  # noqa: ARG002 - as in McrQuestions
         """Return the answers that apply to this hand; those about an earlier hand may not.
 
         Raises RuleError as `hand`.

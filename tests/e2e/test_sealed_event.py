@@ -165,7 +165,7 @@ Published = dict[str, Any]
 
 
 def chosen(deal: Published) -> None:
-    """Give East the best tiles."""
+    """Deal East the best tiles."""
     tiles = sorted(tile for seat in SEATS for tile in deal["faces"][seat])
     deal["faces"] = {seat: tiles[34 * at : 34 * (at + 1)] for at, seat in enumerate(SEATS)}
 

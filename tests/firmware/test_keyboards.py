@@ -48,7 +48,7 @@ CANNOT: Final = (
 
 
 @pytest.mark.parametrize(("keys", "types"), [*((one, True) for one in CAN_TYPE), *((one, False) for one in CANNOT)])
-def test_devices_with_letters_or_digits_can_type(keys: str, types: bool) -> None:  # noqa: FBT001 - what is expected
+def test_devices_with_letters_or_digits_can_type(*, keys: str, types: bool) -> None:
     assert can_type(keys) is types
 
 

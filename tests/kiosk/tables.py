@@ -218,7 +218,7 @@ class Sitting:
         self.close_window()
 
     def order(self, command: Command, at: int | None = None, minutes: int = 0) -> tuple[Fact, ...]:
-        """Give the desk's next order, a little later if no time is given."""
+        """Send the desk's next order, a little later if no time is given."""
         at = self.wait() if at is None else at
         return self.take(Ordered(at=at, seq=self.table.last_order + 1, command=command, minutes=minutes))
 

@@ -73,7 +73,7 @@ def written_by(how: str, tmp_path: Path) -> Iterator[Tree]:
 @pytest.mark.parametrize(
     ("how", "lost"), [("in one step", False), ("without a flush", True), ("in a new folder", True), ("copied", True)]
 )
-def test_a_premature_promise_is_found(how: str, lost: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a case
+def test_a_premature_promise_is_found(*, how: str, lost: bool, tmp_path: Path) -> None:
     found = [*written_by(how, tmp_path)]
     assert len(found) == 50
     assert any(b"x" * 5000 not in tree.values() for tree in found) is lost

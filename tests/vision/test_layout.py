@@ -58,7 +58,7 @@ def test_a_tile_found_face_up_is_face_up() -> None:
 
 
 @pytest.mark.parametrize("found", [True, False])
-def test_a_place_under_a_hand_is_covered_whether_or_not_its_tile_was_found(found: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_a_place_under_a_hand_is_covered_whether_or_not_its_tile_was_found(*, found: bool) -> None:
     scene = tray_scene(POSE).changed((1, 6), found=found)
     x, y = middle(scene, (1, 6))
     assert others(see(Scene(POSE, scene.tiles, ((x, y, 11.0),)))) == {(1, 6): PlaceState.OCCLUDED}
@@ -80,7 +80,7 @@ def test_a_floor_in_the_backs_colour_is_recognised_by_the_missing_print(monkeypa
 
 
 @pytest.mark.parametrize(("colour", "strange"), [(BLUE, True), (FACE, True), (BACK, False), (SHADED, False)])
-def test_another_hue_is_an_odd_colour_and_shade_is_not(colour: tuple[int, int, int], strange: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_another_hue_is_an_odd_colour_and_shade_is_not(*, colour: tuple[int, int, int], strange: bool) -> None:
     seen = see(tray_scene(POSE).changed((1, 4), colour=colour))
     positions = seen.lay_out().positions
     named = [tile.where for tile, position in zip(seen.shown, positions, strict=True) if position.odd_colour]

@@ -258,7 +258,7 @@ def test_rows_contain_serials_in_order_and_none_for_unread_places() -> None:
         ({(1, 3): read_at(1, 3, ROWS[1][3], turn=180)}, False),
     ],
 )
-def test_a_tray_is_verified_only_if_every_place_was_read_and_is_right(changes: Changes, right: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_a_tray_is_verified_only_if_every_place_was_read_and_is_right(*, changes: Changes, right: bool) -> None:
     seen = reading(changes)
     assert verified(seen, ROWS, compare(seen, ROWS)) is right
 

@@ -337,7 +337,7 @@ def openapi_text() -> str:
 
 
 def _type_of(resource: Resource) -> Any:  # noqa: ANN401 - the type is built at run time
-    return Page[resource.item_type] if resource.is_list else resource.item_type  # type: ignore[name-defined]  # as above
+    return Page[resource.item_type] if resource.is_list else resource.item_type  # type: ignore[name-defined]  # built at run time
 
 
 def _operation(resource: Resource, answer: Document, refusal: Document) -> Document:

@@ -19,7 +19,7 @@ def text_of(pdf: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("dealer", [True, False])
-def test_each_cell_is_what_the_payment_function_returns(dealer: bool) -> None:  # noqa: FBT001 - a case
+def test_each_cell_is_what_the_payment_function_returns(*, dealer: bool) -> None:
     for fu, cells in points_rows(MONTREAL, dealer=dealer):
         for han, cell in zip(HAN, cells, strict=True):
             ron = riichi_payments(PaidWin(han, fu, dealer, self_drawn=False), MONTREAL.points).discarder_pays

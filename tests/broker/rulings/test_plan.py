@@ -46,7 +46,7 @@ WITHDRAWN = Withdrawn(player=GONE, first_round=3)
 
 
 def give(hall: Hall, decision: AnyDecision, author: RulingAuthor = HEAD) -> str:
-    """Give a ruling and return its id."""
+    """Issue a ruling and return its id."""
     return hall.scorer.rulings.give(draft(hall.scorer.state, decision), author).id
 
 
@@ -257,7 +257,7 @@ NEW_SESSIONS = SessionsCorrected(sessions=(Session("Friday", 1, 4, "2026-05-01T1
 
 
 def correct_plan(hall: Hall, decision: AnyDecision, author: RulingAuthor = ORGANISER) -> str:
-    """Give a ruling and return its id."""
+    """Issue a ruling and return its id."""
     return hall.scorer.rulings.give(draft(hall.scorer.state, decision), author).id
 
 

@@ -48,7 +48,7 @@ def changed(room: EventState, wishes: PlanWishes, steps: int = 5) -> PlanChanged
 
 
 def give(hall: Hall, decision: PlanChanged | CheckedIn | Undo) -> str:
-    """Give a ruling and return its id."""
+    """Issue a ruling and return its id."""
     return hall.scorer.rulings.give(draft(hall.scorer.state, decision), HEAD).id
 
 

@@ -60,7 +60,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 
 
 def give(hall: Hall, one: RulingDraft, author: RulingAuthor = HEAD) -> Any:  # noqa: ANN401 - an entry
-    """Give a ruling as the scorer's thread does."""
+    """Issue a ruling as the scorer's thread does."""
     return hall.scorer.rulings.give(one, author)
 
 
@@ -257,7 +257,7 @@ def test_an_impossible_ruling_is_refused_with_its_code(untouched: Hall, decision
         ({"win": "draw"}, "impossible_result"),
     ],
 )
-def test_a_correction_must_follow_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields
+def test_a_correction_must_follow_the_rules(untouched: Hall, change: Any, code: str) -> None:  # noqa: ANN401 - fields of any form
     room = untouched.scorer.state
     right = correct(OUTCOMES[1], room.results[PLAY].id)
     assert refusal(untouched, draft(room, replace(right, **change), PLAY)) == code

@@ -156,7 +156,7 @@ def test_a_scorer_that_hands_over_accepts_nothing_more_and_ends(hall: Hall) -> N
 @pytest.mark.parametrize(
     ("known", "came", "enough"), [(0, 1, True), (1, 1, True), (4, 2, False), (4, 3, True), (5, 3, True)]
 )
-def test_a_standby_takes_over_when_more_than_half_of_the_tables_come(known: int, came: int, enough: bool) -> None:  # noqa: FBT001 - a column
+def test_a_standby_takes_over_when_more_than_half_of_the_tables_come(*, known: int, came: int, enough: bool) -> None:
     takeover = Takeover(0.0)
     takeover.heard(0.0, known)
     for table in range(1, came + 1):

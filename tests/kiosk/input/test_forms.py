@@ -209,7 +209,7 @@ def test_the_owners_of_the_tiles_can_be_taken_back(keys: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("answer", "none"), [("y", True), ("n", False)])
-def test_a_discarder_in_riichi_is_asked_about_the_declaration_tile(answer: str, none: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_discarder_in_riichi_is_asked_about_the_declaration_tile(*, answer: str, none: bool) -> None:
     filled = typed_win(WinForm(("east",), riichi=("west",)), "6", "enter", "w", answer)
     assert filled == WinEntered(RiichiEvent(kind="ron", wins={"east": RiichiWin(han=6)}, loser="west"), none)
 

@@ -53,7 +53,7 @@ def test_a_device_replaced_by_another_may_be_paired_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("phase", "asked"), [(Phase.WAITING, True), (Phase.PLAYING, False)])
-def test_a_device_the_broker_refuses_may_be_paired_between_plays(tmp_path: Path, phase: Phase, asked: bool) -> None:  # noqa: FBT001 - a case
+def test_a_device_the_broker_refuses_may_be_paired_between_plays(*, tmp_path: Path, phase: Phase, asked: bool) -> None:
     with turning(tmp_path, pairs=True) as (table, typed):
         table.come_to(phase)
         table.program._server.link_changed(LinkChanged(up=False, why=LinkRefused("bad password")), table.time.now)

@@ -317,7 +317,7 @@ def result(*accepting: Seat, names: dict[Seat, str] = LONG) -> ScreenView:
 
 
 def onward(now: ScreenView, *, later: bool = False) -> ScreenView:
-    """Give the players their next seats: one stays, one has no further play, two move to other tables."""
+    """Assign the players their next seats: one stays, one has no further play, two move to other tables."""
     next_round = (now.play.round if now.play else 0) + (2 if later else 1)
     seats = {seat: NextSeat(round=next_round, table=table, seat=to) for seat, table, to in GOING}
     assert isinstance(now.phase, RecordedView)

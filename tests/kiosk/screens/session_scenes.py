@@ -85,7 +85,7 @@ class At(Keyed[RiichiSitting]):
 
 
 def hands(at: At, count: int) -> At:
-    """Give a session this many entries: a win, minor faults, which end no hand, and an aborted hand."""
+    """Fill a session with this many entries: a win, minor faults, which end no hand, and an aborted hand."""
     at.declared("south").typed(*RON, "w").accepted().typed("enter")
     for _ in range(count - 2):
         at.typed("f", "s", "2")

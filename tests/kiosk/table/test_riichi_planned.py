@@ -176,7 +176,7 @@ def test_an_mcr_hand_value_is_refused(table: AloneSitting) -> None:
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_a_refused_result_is_entered_again_where_it_was(table: AloneSitting, drawn: bool) -> None:  # noqa: FBT001 - a case
+def test_a_refused_result_is_entered_again_where_it_was(*, table: AloneSitting, drawn: bool) -> None:
     if drawn:
         table.draw()
         table.press("east")

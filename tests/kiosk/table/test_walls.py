@@ -278,7 +278,7 @@ def test_staff_may_lay_the_deal_from_tiles_that_are_no_prepared_deal() -> None:
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_without_an_unknown_carrier_there_is_none_to_lay_the_deal_from(shown: bool) -> None:  # noqa: FBT001 - an example
+def test_without_an_unknown_carrier_there_is_none_to_lay_the_deal_from(*, shown: bool) -> None:
     sitting = Sitting()
     if shown:
         sitting.take(swapped(sitting.play, "east", sitting.wait()))

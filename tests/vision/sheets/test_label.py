@@ -71,5 +71,5 @@ def test_a_code_contains_the_tile_and_has_the_modules_of_its_text(modules: int) 
     [("006", True), ("068", True), ("001", True), ("100", True), ("090", True),
      ("111", False), ("101", False), ("088", True), ("017", False), ("136", False), ("096", True), ("069", True)],
 )  # fmt: skip
-def test_a_number_that_is_another_upside_down_has_a_bar(text: str, bar: bool) -> None:  # noqa: FBT001 - a table
+def test_a_number_that_is_another_upside_down_has_a_bar(*, text: str, bar: bool) -> None:
     assert needs_bar(text) == bar

@@ -132,7 +132,7 @@ def test_each_team_sits_once_at_each_seat_of_each_deal_and_never_together(order:
         ((16, 4, 3), True, "teams_do_not_fit"),
     ],
 )
-def test_an_impossible_order_is_refused(order: tuple[int, ...], in_teams: bool, code: str) -> None:  # noqa: FBT001 - a case
+def test_an_impossible_order_is_refused(*, order: tuple[int, ...], in_teams: bool, code: str) -> None:
     with pytest.raises(RuleError) as refused:
         made(MovementOrder(*order), 0, in_teams=in_teams)
     assert refused.value.code == code

@@ -253,7 +253,7 @@ def test_seat_and_prevalent_wind_are_both_counted_even_if_they_are_the_same() ->
 
 
 @pytest.mark.parametrize(("dragon", "green"), [("555z", False), ("666z", True), ("777z", False)])
-def test_only_the_green_dragon_is_a_green_tile(dragon: str, green: bool) -> None:  # noqa: FBT001 - a case of the test
+def test_only_the_green_dragon_is_a_green_tile(*, dragon: str, green: bool) -> None:
     held = hand("23s 88s 666s", "4s", "234s", dragon)
     assert ("88 All Green" in worth(held)) is green
 

@@ -42,7 +42,7 @@ def test_a_winning_tile_that_does_not_complete_the_hand_is_refused() -> None:
         (False, ("Robbing the Kong",), 16),
     ],
 )
-def test_the_way_of_winning_adds_its_fan(self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:  # noqa: FBT001 - a case of the test
+def test_the_way_of_winning_adds_its_fan(*, self_drawn: bool, fans: tuple[SituationFan, ...], value: int) -> None:
     assert JUDGE(replace(STRAIGHT, self_drawn=self_drawn, situation_fans=fans)) == value
 
 

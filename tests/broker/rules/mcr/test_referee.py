@@ -262,7 +262,7 @@ def test_a_self_drawn_hu_is_won_by_the_acting_seat_alone() -> None:
 
 
 @pytest.mark.parametrize(("seen", "last"), [(1, False), (2, False), (3, True)])
-def test_a_discard_is_the_last_of_its_kind_once_the_three_others_are_visible(seen: int, last: bool) -> None:  # noqa: FBT001 - a case of the test
+def test_a_discard_is_the_last_of_its_kind_once_the_three_others_are_visible(*, seen: int, last: bool) -> None:
     play = after(arranged({"west": "5m", "north": "5m", "east": "5m", "south": "5m 4p"}, dealer="west"))
     for _ in range(seen):
         play = turn(play, "5m")

@@ -68,7 +68,7 @@ class Bench:
         return self.auth.accounts.get("head_arbiter")
 
     def give(self, given: OrderGiven) -> KeptOrder:
-        """Give an order to the room in its last known state."""
+        """Send an order to the room in its last known state."""
         return self.orders.give(given, self.account(), "", self.feed.current.tables)
 
 
